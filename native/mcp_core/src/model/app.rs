@@ -1,4 +1,4 @@
-//! The `_meta` of MCP Apps: which user interface a tool has, and what a UI resource may do.
+//! The `_meta` of MCP Apps: the user interface of a tool, and the permissions of a UI resource.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -8,15 +8,15 @@ use super::shape::Presence::{Always, Filled};
 use super::{Kind, Presence, Shape};
 
 object! {
-    /// The `_meta` of a tool or a resource that has to do with a user interface.
+    /// The `_meta` of a tool or a resource with a user interface.
     #[derive(Default)]
     AppMeta / APP_META = "App.Meta" {
-        /// The tool's interface, or what the UI resource may do.
+        /// The tool's interface, or the permissions of the UI resource.
         ui: Option<AppUi> => "ui",
     }
 }
 
-/// What stands under `ui`: on a tool one form, on a resource the other.
+/// The value under `ui`: a tool and a resource have different forms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AppUi {
     /// On a tool.
@@ -57,7 +57,7 @@ impl<'de> Deserialize<'de> for AppUi {
 }
 
 names! {
-    /// Who may see and call a tool.
+    /// Who can see and call a tool.
     Visibility {
         /// The model.
         Model = "model",
@@ -67,11 +67,11 @@ names! {
 }
 
 object! {
-    /// Ties a tool to its user interface; `visibility` is always written.
+    /// Links a tool to its user interface; `visibility` is always written.
     ToolUi / TOOL_UI = "App.UI" {
-        /// The `ui://` resource that draws the result.
+        /// The `ui://` resource that renders the result.
         resource_uri: Option<String> => "resourceUri" as "resource_uri",
-        /// Who may see and call the tool.
+        /// Who can see and call the tool.
         visibility: Vec<Visibility> => "visibility" = Always(r#"["model","app"]"#),
     }
 }
@@ -86,33 +86,32 @@ impl Default for ToolUi {
 }
 
 object! {
-    /// What a UI resource may do. A `csp` or `permissions` that declares nothing is left out as a
-    /// whole.
+    /// The permissions of a UI resource. An empty `csp` or `permissions` is not written.
     #[derive(Default)]
     UiResourceMeta / UI_RESOURCE_META = "App.UIResourceMeta" {
-        /// Origins it may use beyond its own.
+        /// Additional origins that it may use.
         csp: Option<Csp> => "csp" = Filled,
         /// Browser features it may use.
         permissions: Option<Permissions> => "permissions" = Filled,
-        /// The origin its sandbox shall have.
+        /// The requested origin of its sandbox.
         domain: Option<String> => "domain",
-        /// Whether a border around it is wanted.
+        /// Whether the resource asks for a border around it.
         prefers_border: Option<bool> => "prefersBorder" as "prefers_border",
     }
 }
 
 object! {
-    /// Origins a UI resource may use beyond its own. An absent list and an empty one differ; both
-    /// are written as they are. [`crate::apps::csp`] makes the header of it.
+    /// Additional origins that a UI resource may use. An absent list and an empty one differ, and
+    /// both are written unchanged. [`crate::apps::csp`] builds the header from it.
     #[derive(Default)]
     Csp / CSP = "App.UIResourceMeta.Csp" {
-        /// For requests it makes.
+        /// Origins of its requests.
         connect_domains: Option<Vec<String>> => "connectDomains" as "connect_domains",
-        /// For scripts, styles, pictures, media and fonts.
+        /// Origins of scripts, styles, images, media and fonts.
         resource_domains: Option<Vec<String>> => "resourceDomains" as "resource_domains",
-        /// For frames within it.
+        /// Origins of frames inside it.
         frame_domains: Option<Vec<String>> => "frameDomains" as "frame_domains",
-        /// For its base URI.
+        /// Origins of its base URI.
         base_uri_domains: Option<Vec<String>> => "baseUriDomains" as "base_uri_domains",
     }
 }
@@ -125,7 +124,7 @@ object! {
         camera: Grant => "camera",
         /// The microphone.
         microphone: Grant => "microphone",
-        /// The place.
+        /// The location.
         geolocation: Grant => "geolocation",
         /// Writing to the clipboard.
         clipboard_write: Grant => "clipboardWrite" as "clipboard_write",
@@ -135,7 +134,7 @@ object! {
 /// Whether a feature is granted. Written as `{}` or left out; read from `true`, `false` or an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grant(
-    /// Whether it is.
+    /// Whether the feature is granted.
     pub bool,
 );
 

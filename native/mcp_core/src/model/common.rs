@@ -1,4 +1,4 @@
-//! What several objects share: roles, annotations, icons, ids, `_meta` and schemas kept verbatim.
+//! Objects shared by several others: roles, annotations, icons, ids, `_meta` and verbatim schemas.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
@@ -7,10 +7,10 @@ use super::member::Member;
 use super::{AppMeta, Kind, Schema};
 
 names! {
-    /// Who says a prompt's message. No revision of the protocol has `system`: whoever sends a prompt
-    /// maps it to one of the others.
+    /// The speaker of a prompt's message. No revision of the protocol has `system`: the sender of a
+    /// prompt maps it to another role.
     Role {
-        /// The person.
+        /// The user.
         User = "user",
         /// The model.
         Assistant = "assistant",
@@ -20,9 +20,9 @@ names! {
 }
 
 names! {
-    /// Whom a piece of content is meant for.
+    /// The intended reader of a piece of content.
     Audience {
-        /// The person.
+        /// The user.
         User = "user",
         /// The model.
         Assistant = "assistant",
@@ -33,17 +33,17 @@ object! {
     /// Hints about a resource or a piece of content.
     #[derive(Default)]
     Annotations / ANNOTATIONS = "Annotations" {
-        /// Whom it is meant for.
+        /// The intended readers.
         audience: Option<Vec<Audience>> => "audience",
-        /// From 0 (may be left out) to 1 (needed).
+        /// From 0 (optional) to 1 (required).
         priority: Option<Number> => "priority",
-        /// When it last changed, ISO 8601.
+        /// The time of the last change, ISO 8601.
         last_modified: Option<String> => "lastModified" since V2025_06_18,
     }
 }
 
 names! {
-    /// The background an icon is drawn for.
+    /// The background for which an icon is designed.
     Theme {
         /// A light background.
         Light = "light",
@@ -53,33 +53,33 @@ names! {
 }
 
 object! {
-    /// A picture for a user interface.
+    /// An icon for a user interface.
     Icon / ICON = "Icon" since V2025_11_25 {
-        /// Where it is: an `https:` or a `data:` URI.
+        /// An `https:` or a `data:` URI.
         src: String => "src",
-        /// Its media type.
+        /// The media type.
         mime_type: Option<String> => "mimeType",
         /// Sizes such as `48x48`, or `any`.
         sizes: Option<Vec<String>> => "sizes",
-        /// The background it is drawn for.
+        /// The background for which it is designed.
         theme: Option<Theme> => "theme",
     }
 }
 
 object! {
-    /// Who speaks: a server's or a client's name and version.
+    /// The name and version of a server or a client.
     Implementation / IMPLEMENTATION = "Implementation" {
-        /// Its identifier.
+        /// The identifier.
         name: String => "name",
-        /// Its name for people.
+        /// The display name.
         title: Option<String> => "title" since V2025_06_18,
-        /// Its version.
+        /// The version.
         version: String => "version",
-        /// What it is for.
+        /// The purpose.
         description: Option<String> => "description" since V2025_11_25,
-        /// Its web site.
+        /// The web site.
         website_url: Option<String> => "websiteUrl" since V2025_11_25,
-        /// Its pictures.
+        /// The icons.
         icons: Option<Vec<Icon>> => "icons" since V2025_11_25,
     }
 }
@@ -95,18 +95,18 @@ pub enum Id {
     Integer(i64),
     /// An integer beyond the signed range.
     Unsigned(u64),
-    /// A text.
+    /// A string.
     Text(String),
 }
 
-/// Declares a newtype whose JSON is that of what it wraps.
+/// Declares a newtype with the same JSON as its inner type.
 macro_rules! verbatim {
     ($($(#[$meta:meta])* $name:ident($inner:ty) => $kind:expr;)*) => {$(
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $name(
-            /// What is written.
+            /// The JSON value.
             pub $inner,
         );
 
@@ -117,11 +117,11 @@ macro_rules! verbatim {
 }
 
 verbatim! {
-    /// `_meta`: entries by key, written as they are.
+    /// `_meta`: entries by key, written unchanged.
     Meta(Map<String, Value>) => Kind::Meta;
-    /// A JSON Schema, written as it is.
+    /// A JSON Schema, written unchanged.
     JsonSchema(Map<String, Value>) => Kind::Schema;
-    /// A tool's output schema. Before 2026-07-28 only `"type": "object"` can be said.
+    /// A tool's output schema. Before 2026-07-28 only `"type": "object"` is allowed.
     OutputSchema(Map<String, Value>) => Kind::OutputSchema;
     /// Structured content: any value at 2026-07-28, an object before.
     Structured(Value) => Kind::Structured;

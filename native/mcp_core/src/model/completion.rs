@@ -6,14 +6,14 @@ object! {
     Completion / COMPLETION = "Completion" {
         /// The suggestions, best first.
         values: Vec<String> => "values",
-        /// How many there are in all.
+        /// The total number of suggestions.
         total: Option<u64> => "total",
-        /// Whether there are more than these.
+        /// Whether there are more suggestions.
         has_more: Option<bool> => "hasMore",
     }
 }
 
 impl Completion {
-    /// The most suggestions one answer may hold.
+    /// The largest number of suggestions in a response.
     pub const MAX_VALUES: usize = 100;
 }

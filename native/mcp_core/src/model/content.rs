@@ -1,4 +1,4 @@
-//! Content: what results and messages are made of.
+//! Content: the parts of results and messages.
 
 use serde_json::{Map, Value};
 
@@ -14,9 +14,9 @@ object! {
     TextContent / TEXT_CONTENT = "Content.Text" tag "text" {
         /// The text.
         text: String => "text",
-        /// Its media type. No revision has it, all tolerate it.
+        /// The media type. No revision has this field; all tolerate it.
         mime_type: Option<String> => "mimeType",
-        /// Hints about it.
+        /// Annotations for the client.
         annotations: Option<Annotations> => "annotations",
         /// Further data.
         meta: Option<Meta> => "_meta" since V2025_06_18,
@@ -24,7 +24,7 @@ object! {
 }
 
 impl TextContent {
-    /// This text and nothing else.
+    /// Content with this text and no other field.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self {
@@ -35,13 +35,13 @@ impl TextContent {
 }
 
 object! {
-    /// A picture.
+    /// An image.
     ImageContent / IMAGE_CONTENT = "Content.Image" tag "image" {
-        /// Its bytes.
+        /// The bytes.
         data: Base64 => "data",
-        /// Its media type.
+        /// The media type.
         mime_type: String => "mimeType",
-        /// Hints about it.
+        /// Annotations for the client.
         annotations: Option<Annotations> => "annotations",
         /// Further data.
         meta: Option<Meta> => "_meta" since V2025_06_18,
@@ -49,15 +49,15 @@ object! {
 }
 
 object! {
-    /// A sound.
+    /// Audio.
     AudioContent / AUDIO_CONTENT = "Content.Audio" tag "audio" since V2025_03_26
         fallback [Literal("["), Member("mimeType"), Literal(" audio]")]
     {
-        /// Its bytes.
+        /// The bytes.
         data: Base64 => "data",
-        /// Its media type.
+        /// The media type.
         mime_type: String => "mimeType",
-        /// Hints about it.
+        /// Annotations for the client.
         annotations: Option<Annotations> => "annotations",
         /// Further data.
         meta: Option<Meta> => "_meta" since V2025_06_18,
@@ -65,11 +65,11 @@ object! {
 }
 
 object! {
-    /// A resource's content, as part of a result or a message.
+    /// A resource's content inside a result or a message.
     EmbeddedResource / EMBEDDED_RESOURCE = "Content.EmbeddedResource" tag "resource" {
         /// The content.
         resource: ResourceContent => "resource",
-        /// Hints about it.
+        /// Annotations for the client.
         annotations: Option<Annotations> => "annotations",
         /// Further data.
         meta: Option<Meta> => "_meta" since V2025_06_18,
@@ -77,25 +77,25 @@ object! {
 }
 
 object! {
-    /// A resource the client may read; it need not be in a list.
+    /// A link to a resource that the client can read; the resource need not be in a list.
     ResourceLink / RESOURCE_LINK = "Content.ResourceLink" tag "resource_link" since V2025_06_18
         fallback [Member("name"), Literal(": "), Member("uri")]
     {
-        /// Where it is.
+        /// The URI.
         uri: String => "uri",
-        /// Its name.
+        /// The name.
         name: String => "name",
-        /// Its name for people.
+        /// The display name.
         title: Option<String> => "title",
-        /// What it is.
+        /// The description.
         description: Option<String> => "description",
-        /// Its media type.
+        /// The media type.
         mime_type: Option<String> => "mimeType",
-        /// Its size in bytes.
+        /// The size in bytes.
         size: Option<u64> => "size",
-        /// Its pictures.
+        /// The icons.
         icons: Option<Vec<Icon>> => "icons" since V2025_11_25,
-        /// Hints about it.
+        /// Annotations for the client.
         annotations: Option<Annotations> => "annotations",
         /// Further data.
         meta: Option<Meta> => "_meta",
@@ -103,7 +103,7 @@ object! {
 }
 
 object! {
-    /// A model's wish to call a tool, in a sampling conversation.
+    /// A model's request for a tool call, in a sampling conversation.
     ToolUseContent / TOOL_USE_CONTENT = "Content.ToolUse" tag "tool_use" since V2025_11_25
         fallback [Literal("[call of "), Member("name"), Literal("]")]
     {
@@ -119,7 +119,7 @@ object! {
 }
 
 object! {
-    /// What a tool call gave back, in a sampling conversation.
+    /// The result of a tool call, in a sampling conversation.
     ToolResultContent / TOOL_RESULT_CONTENT = "Content.ToolResult" tag "tool_result" since V2025_11_25
         fallback [Literal("[result of "), Member("toolUseId"), Literal("]")]
     {
@@ -141,13 +141,13 @@ one_of! {
     Content {
         /// Text.
         Text(TextContent),
-        /// A picture.
+        /// An image.
         Image(ImageContent),
-        /// A sound.
+        /// Audio.
         Audio(AudioContent),
         /// A resource's content.
         Resource(EmbeddedResource),
-        /// A resource's address.
+        /// A link to a resource.
         Link(ResourceLink),
     }
 }
@@ -157,13 +157,13 @@ one_of! {
     SamplingBlock {
         /// Text.
         Text(TextContent),
-        /// A picture.
+        /// An image.
         Image(ImageContent),
-        /// A sound.
+        /// Audio.
         Audio(AudioContent),
         /// A tool call.
         ToolUse(ToolUseContent),
-        /// What a tool call gave back.
+        /// The result of a tool call.
         ToolResult(ToolResultContent),
     }
 }

@@ -1,4 +1,4 @@
-//! The macros that declare an MCP object once: its struct, its table and its JSON.
+//! The macros that declare an MCP object: its struct, its table and its JSON.
 
 /// Declares a struct with its [`Shape`](super::Shape):
 ///
@@ -8,7 +8,7 @@
 /// }
 /// ```
 ///
-/// Kind and presence follow from the type; `= Presence` overrides the latter.
+/// The type determines kind and presence; `= Presence` overrides the presence.
 macro_rules! object {
     (
         $(#[$meta:meta])*
@@ -47,16 +47,16 @@ macro_rules! object {
         };
 
         impl $name {
-            /// How the object is written.
+            /// The wire shape of the object.
             pub const SHAPE: &'static $crate::model::Shape = &$shape;
 
-            /// The object as JSON text: every field that has a value, whichever revision knows it.
+            /// The object as JSON text, with every field that has a value, regardless of revision.
             #[must_use]
             pub fn encode(&self) -> Vec<u8> {
                 $crate::model::encode(self)
             }
 
-            /// The object as JSON text, for that revision.
+            /// The object as JSON text for `revision`.
             #[must_use]
             pub fn encode_at(&self, revision: $crate::revision::Revision) -> Vec<u8> {
                 $crate::model::encode_at(&$shape, self, revision)
@@ -106,7 +106,7 @@ macro_rules! object {
     (@fallback [$($part:expr),*]) => { Some(&[$($part),*]) };
 }
 
-/// Declares an enum of objects told apart by their tag.
+/// Declares an enum of objects that differ in their tag.
 macro_rules! one_of {
     ($(#[$meta:meta])* $name:ident {$($(#[$variant_meta:meta])* $variant:ident($type:ty)),* $(,)?}) => {
         $(#[$meta])*
@@ -117,7 +117,7 @@ macro_rules! one_of {
         )*}
 
         impl $name {
-            /// The shapes it may have.
+            /// The shapes of the variants.
             pub const SHAPES: &'static [&'static $crate::model::Shape] = &[$(<$type>::SHAPE),*];
         }
 
@@ -174,7 +174,7 @@ macro_rules! names {
                 )*}
             }
 
-            /// The variant of that name.
+            /// The variant with that name.
             #[must_use]
             pub fn parse(name: &str) -> Option<Self> {
                 match name {

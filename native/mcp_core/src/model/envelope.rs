@@ -1,19 +1,19 @@
-//! The response envelope, which travels as structured content.
+//! The response envelope, sent as structured content.
 
 use serde_json::{Map, Value};
 
 use super::shape::Presence::Always;
 
 object! {
-    /// An answer in the form `response-v2`. Of the keys of `data` and `meta` none is changed.
+    /// A response in the form `response-v2`. The keys of `data` and `meta` are unchanged.
     Envelope / ENVELOPE = "Envelope" {
-        /// Whether the call did what it was asked for.
+        /// Whether the call succeeded.
         success: bool => "success",
-        /// What came of it; of a failed call, more about the error.
+        /// The result; for a failed call, details of the error.
         data: Map<String, Value> => "data",
-        /// What went wrong, in words.
+        /// The error text.
         error: Option<String> => "error" = Always("null"),
-        /// About the answer itself.
+        /// Data about the response.
         meta: Map<String, Value> => "meta",
     }
 }

@@ -1,4 +1,4 @@
-//! The params of what a server asks of a client: the person's input, the model's, or the roots.
+//! The params of a server's requests: for user input, for a model's message, or for the roots.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
@@ -10,43 +10,43 @@ use super::member::Member;
 use super::tool::Tool;
 
 names! {
-    /// How a person is asked.
+    /// How the user is asked.
     ElicitMode {
-        /// By a form.
+        /// With a form.
         Form = "form",
-        /// By a web page.
+        /// With a web page.
         Url = "url",
     }
 }
 
 object! {
-    /// `elicitation/create`: asks the person, by a form or (from 2025-11-25 on) by a web page.
+    /// `elicitation/create`: asks the user, with a form or (since 2025-11-25) with a web page.
     #[derive(Default)]
     Elicit / ELICIT = "Input.Elicit" since V2025_06_18 one_of ["requestedSchema", "url"] {
-        /// What the person reads.
+        /// The text for the user.
         message: String => "message",
-        /// How the person is asked.
+        /// How the user is asked.
         mode: Option<ElicitMode> => "mode" since V2025_11_25,
-        /// The form: an object schema of plain values.
+        /// The form: an object schema with scalar properties.
         requested_schema: Option<JsonSchema> => "requestedSchema" as "requested_schema",
-        /// The page.
+        /// The URL of the web page.
         url: Option<String> => "url" since V2025_11_25,
-        /// The id that `notifications/elicitation/complete` will name.
+        /// The id in the later `notifications/elicitation/complete`.
         elicitation_id: Option<String> => "elicitationId" as "elicitation_id"
             since V2025_11_25 until V2025_11_25,
-        /// Which task asks.
+        /// Metadata with the task that asks.
         meta: Option<Meta> => "_meta" since V2025_11_25 until V2025_11_25,
     }
 }
 
 names! {
-    /// Whose context a client may add.
+    /// The servers whose context a client may add.
     IncludeContext {
-        /// Nobody's.
+        /// No server.
         None = "none",
-        /// This server's.
+        /// This server.
         ThisServer = "thisServer",
-        /// Every server's.
+        /// Every server.
         AllServers = "allServers",
     }
 }
@@ -56,25 +56,25 @@ object! {
     Sampling / SAMPLING = "Input.Sampling" {
         /// The conversation.
         messages: Vec<SamplingMessage> => "messages",
-        /// Which model is wanted.
+        /// The preferred model.
         model_preferences: Option<ModelPreferences> => "modelPreferences" as "model_preferences",
-        /// The system prompt that is wanted.
+        /// The requested system prompt.
         system_prompt: Option<String> => "systemPrompt" as "system_prompt",
-        /// Whose context is wanted.
+        /// The servers whose context is requested.
         include_context: Option<IncludeContext> => "includeContext" as "include_context",
-        /// How freely the model may choose.
+        /// The sampling temperature.
         temperature: Option<Number> => "temperature",
-        /// The most tokens it may write.
+        /// The maximum number of tokens.
         max_tokens: u64 => "maxTokens" as "max_tokens",
-        /// Texts it stops at.
+        /// Texts that end the generation.
         stop_sequences: Option<Vec<String>> => "stopSequences" as "stop_sequences",
-        /// Data for the provider of the model.
+        /// Data for the model's provider.
         metadata: Option<Map<String, Value>> => "metadata",
-        /// Tools the model may wish to call.
+        /// Tools that the model may call.
         tools: Option<Vec<Tool>> => "tools" since V2025_11_25,
-        /// Whether it must.
+        /// Whether the model must call a tool.
         tool_choice: Option<ToolChoice> => "toolChoice" as "tool_choice" since V2025_11_25,
-        /// Which task asks.
+        /// Metadata with the task that asks.
         meta: Option<Meta> => "_meta" since V2025_11_25 until V2025_11_25,
     }
 }
@@ -82,21 +82,21 @@ object! {
 object! {
     /// One message of a sampling conversation.
     SamplingMessage / SAMPLING_MESSAGE = "Input.Sampling.Message" {
-        /// Who says it.
+        /// The speaker.
         role: Audience => "role",
-        /// What is said.
+        /// The content.
         content: SamplingContent => "content",
         /// Further data.
         meta: Option<Meta> => "_meta" since V2025_11_25,
     }
 }
 
-/// What a sampling message says: one block, or (from 2025-11-25 on) several.
+/// The content of a sampling message: one block or (since 2025-11-25) several.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SamplingContent {
     /// One block.
     One(SamplingBlock),
-    /// Several.
+    /// Several blocks.
     Many(Vec<SamplingBlock>),
 }
 
@@ -124,16 +124,16 @@ impl<'de> Deserialize<'de> for SamplingContent {
 }
 
 object! {
-    /// Which model is wanted. The priorities go from 0 to 1.
+    /// The preferred model. The priorities go from 0 to 1.
     #[derive(Default)]
     ModelPreferences / MODEL_PREFERENCES = "Input.Sampling.ModelPreferences" {
         /// Models by name, best first.
         hints: Option<Vec<ModelHint>> => "hints",
-        /// How much a low price matters.
+        /// The weight of a low price.
         cost_priority: Option<Number> => "costPriority" as "cost_priority",
-        /// How much speed matters.
+        /// The weight of speed.
         speed_priority: Option<Number> => "speedPriority" as "speed_priority",
-        /// How much ability matters.
+        /// The weight of intelligence.
         intelligence_priority: Option<Number> => "intelligencePriority" as "intelligence_priority",
     }
 }
@@ -142,7 +142,7 @@ object! {
     /// A model by name.
     #[derive(Default)]
     ModelHint / MODEL_HINT = "Input.Sampling.ModelHint" {
-        /// A part of its name.
+        /// A part of the model's name.
         name: Option<String> => "name",
     }
 }
@@ -150,11 +150,11 @@ object! {
 names! {
     /// Whether a model calls tools.
     ToolChoiceMode {
-        /// As it likes.
+        /// The model chooses.
         Auto = "auto",
-        /// At least one.
+        /// At least one call.
         Required = "required",
-        /// None.
+        /// No call.
         None = "none",
     }
 }
@@ -163,13 +163,13 @@ object! {
     /// Whether a model calls tools.
     #[derive(Default)]
     ToolChoice / TOOL_CHOICE = "Input.Sampling.ToolChoice" since V2025_11_25 {
-        /// Whether it does.
+        /// The mode.
         mode: Option<ToolChoiceMode> => "mode",
     }
 }
 
 object! {
-    /// `roots/list`: asks which folders the person has opened.
+    /// `roots/list`: asks for the folders that the user has opened.
     #[derive(Default)]
     Roots / ROOTS = "Input.Roots" {
         /// Further data.

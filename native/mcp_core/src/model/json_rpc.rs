@@ -1,5 +1,5 @@
-//! JSON-RPC envelopes as objects of their own, for users who build them by hand. The library's own
-//! messages are framed by [`crate::jsonrpc`].
+//! JSON-RPC envelopes as objects, for users who build them by hand. [`crate::jsonrpc`] frames the
+//! library's messages.
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -20,13 +20,13 @@ names! {
 }
 
 object! {
-    /// A request, or without an id a notification.
+    /// A request; without an id, a notification.
     RpcRequest / RPC_REQUEST = "JsonRpc.Request" {
         /// The version.
         jsonrpc: Version => "jsonrpc" = Always("\"2.0\""),
-        /// What is asked.
+        /// The method.
         method: String => "method",
-        /// With which parameters: an object or an array.
+        /// The parameters: an object or an array.
         params: Option<Value> => "params",
         /// The request's id.
         id: Option<Id> => "id",
@@ -34,23 +34,23 @@ object! {
 }
 
 object! {
-    /// Why a request failed.
+    /// The error of a failed request.
     RpcError / RPC_ERROR = "JsonRpc.Error" {
-        /// The kind of failure.
+        /// The error code.
         code: i64 => "code",
-        /// The failure in words.
+        /// The error text.
         message: String => "message",
-        /// More about it.
+        /// Details of the error.
         data: Option<Value> => "data",
     }
 }
 
-/// A response: a result or an error, by construction never both and never neither.
+/// A response: the type allows either a result or an error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RpcResponse {
-    /// What came of the request.
+    /// The result or the error.
     pub outcome: Result<Value, RpcError>,
-    /// The request's id; `None` when it could not be made out.
+    /// The request's id; `None` if it is unknown.
     pub id: Option<Id>,
 }
 
@@ -83,16 +83,16 @@ const fn field(wire: &'static str, kind: Kind, presence: super::Presence) -> Fie
 }
 
 impl RpcResponse {
-    /// How the object is written.
+    /// The wire shape of the object.
     pub const SHAPE: &'static Shape = &RPC_RESPONSE;
 
-    /// The response as JSON text: an unknown id is left out.
+    /// The response as JSON text, without an unknown id.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         super::encode(self)
     }
 
-    /// The response as JSON text, for that revision: before 2025-11-25 an unknown id is `null`.
+    /// The response as JSON text for that revision: before 2025-11-25 an unknown id is `null`.
     #[must_use]
     pub fn encode_at(&self, revision: Revision) -> Vec<u8> {
         super::encode_at(&RPC_RESPONSE, self, revision)

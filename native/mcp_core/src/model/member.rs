@@ -1,5 +1,5 @@
-//! What each Rust type is on the wire. A shape's table is derived from the types of the struct it
-//! describes, so the table and the struct cannot disagree.
+//! The wire form of each Rust type. A shape's table is derived from the field types of its struct,
+//! so table and struct cannot disagree.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,17 +10,17 @@ use serde_json::{Map, Number, Value};
 
 use super::shape::{Kind, Presence};
 
-/// A type that can stand in a field.
+/// A type of a field.
 pub(crate) trait Member: Sized {
     const KIND: Kind;
     const PRESENCE: Presence = Presence::Required;
 
-    /// Whether there is no value.
+    /// Whether the value is absent.
     fn is_absent(&self) -> bool {
         false
     }
 
-    /// The value that stands for none.
+    /// The absent value, if the type has one.
     fn absent() -> Option<Self> {
         None
     }
@@ -67,10 +67,10 @@ members! {
     Base64 => Kind::Base64,
 }
 
-/// Bytes that travel as base64 (standard alphabet, padded).
+/// Bytes, sent as base64 (standard alphabet, padded).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Base64(
-    /// The bytes themselves.
+    /// The decoded bytes.
     pub Vec<u8>,
 );
 
@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Base64 {
     }
 }
 
-/// Writes one member of an object, or leaves it out.
+/// Writes one member of an object, or omits it.
 pub(crate) fn write<M, T>(
     map: &mut M,
     wire: &'static str,
@@ -116,8 +116,8 @@ fn is_empty<T: Serialize>(value: &T) -> bool {
     matches!(serde_json::to_value(value), Ok(Value::Object(map)) if map.is_empty())
 }
 
-/// The members of an object that is being read. Going through a map refuses JSON arrays, which a
-/// derived struct would accept.
+/// The members of an object to be read. The map refuses JSON arrays, which a derived struct would
+/// accept.
 pub(crate) struct Members(Map<String, Value>);
 
 impl Members {
@@ -135,7 +135,7 @@ impl Members {
         }
     }
 
-    /// Takes a member out; absent and `null` are the same.
+    /// Removes a member; absent and `null` are the same.
     pub(crate) fn take<T, E>(&mut self, wire: &'static str, presence: Presence) -> Result<T, E>
     where
         T: Member + DeserializeOwned,
@@ -153,7 +153,7 @@ impl Members {
         }
     }
 
-    /// Checks that exactly one of these members is there.
+    /// Checks that exactly one of these members is present.
     pub(crate) fn exactly_one<E: serde::de::Error>(&self, keys: &[&str]) -> Result<(), E> {
         let given = |key: &&&str| self.0.get(**key).is_some_and(|value| !value.is_null());
         if keys.is_empty() || keys.iter().filter(given).count() == 1 {

@@ -1,8 +1,8 @@
 //! The MCP objects: their wire shapes and their serde structs.
 //!
-//! Each object is declared once, in the file of its subject; the declaration gives the Rust struct,
-//! its JSON (keys in table order, what is not there left out) and its [`Shape`], the table that the
-//! term writer of the native extension follows.
+//! Each object is declared once, in the file of its subject. The declaration defines the Rust
+//! struct, its JSON (keys in table order, absent fields omitted) and its [`Shape`]. The shape is
+//! the table for the term writer of the native extension.
 //!
 //! | file | objects |
 //! |---|---|
@@ -71,7 +71,7 @@ pub use tool::*;
 use crate::revision::Revision;
 use revise::bears_tag;
 
-/// Every shape, by subject.
+/// Every shape, grouped by subject.
 pub const SHAPES: &[&Shape] = &[
     &TOOL,
     &TOOL_ANNOTATIONS,
@@ -127,7 +127,7 @@ pub const SHAPES: &[&Shape] = &[
     &TASK_LIST,
 ];
 
-/// The shape of that name.
+/// The shape with that name.
 ///
 /// # Examples
 /// ```
@@ -140,17 +140,18 @@ pub fn shape(name: &str) -> Option<&'static Shape> {
     SHAPES.iter().copied().find(|shape| shape.name == name)
 }
 
-/// Writes an object, given as the newest revision spells it, as that revision knows it.
+/// Writes an object, given in the spelling of the newest revision, for `revision`.
 ///
-/// - Fields the revision does not know are left out; keys that no table names stay at the newest
-///   revision only. `null` counts as absent.
-/// - A content kind the revision does not know becomes text: a sound `[audio/wav audio]`, a link
+/// - Fields that the revision does not know are omitted. Keys without a table entry stay only at
+///   the newest revision. `null` counts as absent.
+/// - A content kind that the revision does not know becomes text: audio `[audio/wav audio]`, a link
 ///   `name: uri`.
-/// - Before 2026-07-28 an output schema of another type than `object` and structured content that is
-///   no object are left out, and a property's schema `true` or `false` is written as an object.
-/// - Before 2025-11-25 a sampling message of several blocks is written as several messages.
+/// - Before 2026-07-28 an output schema of another type than `object` is omitted, and so is
+///   structured content that is not an object. A property's schema `true` or `false` becomes an
+///   object.
+/// - Before 2025-11-25 a sampling message with several blocks becomes several messages.
 ///
-/// A required field that is missing stays missing: reading the object into its struct finds that.
+/// A missing required field is no error here: reading the object into its struct reports it.
 ///
 /// # Examples
 /// ```
@@ -177,7 +178,7 @@ fn encode_at<T: Serialize>(shape: &Shape, object: &T, revision: Revision) -> Vec
     encode_for(shape, &to_value(object), revision)
 }
 
-/// The objects hold strings, numbers and JSON values only: nothing `serde_json` would refuse.
+/// The objects hold only strings, numbers and JSON values, so `serde_json` cannot fail.
 fn to_value<T: Serialize>(object: &T) -> Value {
     serde_json::to_value(object).unwrap_or_default()
 }

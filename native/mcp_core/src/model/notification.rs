@@ -1,4 +1,4 @@
-//! The params of the notifications a server sends.
+//! The params of notifications from the server.
 
 use serde_json::{Map, Number, Value};
 
@@ -8,13 +8,13 @@ use super::shape::Presence::Always;
 object! {
     /// `notifications/progress`
     Progress / PROGRESS = "Notification.Progress" {
-        /// The token the request came with.
+        /// The token of the request.
         progress_token: Id => "progressToken" as "progress_token",
-        /// How much is done; it never falls.
+        /// The amount done; it never decreases.
         progress: Number => "progress",
-        /// How much there is.
+        /// The total amount.
         total: Option<Number> => "total",
-        /// What is being done.
+        /// A description of the current step.
         message: Option<String> => "message" since V2025_03_26,
         /// Further data.
         meta: Option<Meta> => "_meta",
@@ -22,23 +22,23 @@ object! {
 }
 
 names! {
-    /// How serious a log message is (RFC 5424).
+    /// The severity of a log message (RFC 5424).
     LogLevel {
-        /// Details for whoever looks for a fault.
+        /// Details for debugging.
         Debug = "debug",
-        /// What happens.
+        /// A normal event.
         Info = "info",
-        /// What happens and matters.
+        /// A normal but significant event.
         Notice = "notice",
-        /// Something looks wrong.
+        /// A possible problem.
         Warning = "warning",
-        /// Something went wrong.
+        /// An error.
         Error = "error",
-        /// A part does not work.
+        /// A component has failed.
         Critical = "critical",
-        /// Somebody must act now.
+        /// Immediate action is necessary.
         Alert = "alert",
-        /// Nothing works.
+        /// The system is unusable.
         Emergency = "emergency",
     }
 }
@@ -46,11 +46,11 @@ names! {
 object! {
     /// `notifications/message`
     LogMessage / LOG_MESSAGE = "Notification.Message" {
-        /// How serious it is.
+        /// The severity.
         level: LogLevel => "level",
-        /// Who says it.
+        /// The name of the logger.
         logger: Option<String> => "logger",
-        /// What is said: any value, `null` too.
+        /// The message: any value, also `null`.
         data: Value => "data" = Always("null"),
         /// Further data.
         meta: Option<Meta> => "_meta",
@@ -70,9 +70,9 @@ object! {
 object! {
     /// `notifications/cancelled`
     Cancelled / CANCELLED = "Notification.Cancelled" {
-        /// The request that is given up.
+        /// The cancelled request.
         request_id: Id => "requestId" as "request_id",
-        /// Why.
+        /// The reason.
         reason: Option<String> => "reason",
         /// Further data.
         meta: Option<Meta> => "_meta",
@@ -93,7 +93,7 @@ object! {
     ElicitationComplete / ELICITATION_COMPLETE = "Notification.ElicitationComplete"
         since V2025_11_25 until V2025_11_25
     {
-        /// The elicitation that is done.
+        /// The completed elicitation.
         elicitation_id: String => "elicitationId" as "elicitation_id",
         /// Further data.
         meta: Option<Meta> => "_meta",
@@ -105,7 +105,7 @@ object! {
     SubscriptionsAcknowledged / SUBSCRIPTIONS_ACKNOWLEDGED =
         "Notification.SubscriptionsAcknowledged" since V2026_07_28
     {
-        /// What will be sent: the part of the filter that is honoured.
+        /// The accepted part of the filter: the notifications that the server will send.
         notifications: Map<String, Value> => "notifications",
         /// Further data.
         meta: Option<Meta> => "_meta",

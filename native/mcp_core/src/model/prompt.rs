@@ -7,18 +7,18 @@ use super::resource::ResourceContent;
 use super::shape::Presence::Always;
 
 object! {
-    /// A prompt as clients see it.
+    /// A prompt in a list for clients.
     #[derive(Default)]
     Prompt / PROMPT = "Prompt" {
-        /// Its name, unique in a server.
+        /// The name, unique in a server.
         name: String => "name",
-        /// Its name for people.
+        /// The display name.
         title: Option<String> => "title" since V2025_06_18,
-        /// What it is for.
+        /// The purpose.
         description: Option<String> => "description",
-        /// What it can be filled with; an empty list is written.
+        /// The arguments; an empty list is written.
         arguments: Option<Vec<PromptArgument>> => "arguments",
-        /// Its pictures.
+        /// The icons.
         icons: Option<Vec<Icon>> => "icons" since V2025_11_25,
         /// Further data.
         meta: Option<Meta> => "_meta" since V2025_06_18,
@@ -29,13 +29,13 @@ object! {
     /// An argument of a prompt; `required` is always written.
     #[derive(Default)]
     PromptArgument / PROMPT_ARGUMENT = "Prompt.Argument" {
-        /// Its name, unique in the prompt.
+        /// The name, unique in the prompt.
         name: String => "name",
-        /// Its name for people.
+        /// The display name.
         title: Option<String> => "title" since V2025_06_18,
-        /// What it means.
+        /// The meaning.
         description: Option<String> => "description",
-        /// Whether the prompt needs it.
+        /// Whether the argument is required.
         required: bool => "required" = Always("false"),
     }
 }
@@ -43,29 +43,28 @@ object! {
 object! {
     /// One message of a filled prompt.
     PromptMessage / PROMPT_MESSAGE = "Prompt.Message" {
-        /// Who says it.
+        /// The speaker.
         role: Role => "role",
-        /// What is said.
+        /// The content.
         content: Content => "content",
     }
 }
 
 object! {
-    /// A message's content, its kind a field like any other. The text is under `text` whatever the
-    /// kind.
+    /// A message's content, with its kind as an ordinary field. Text is always in `text`.
     #[derive(Default)]
     MessageContent / MESSAGE_CONTENT = "Prompt.MessageContent" {
         /// The kind: `text`, `image` and so on.
         kind: String => "type",
         /// A text.
         text: Option<String> => "text",
-        /// The bytes of a picture or a sound.
+        /// The bytes of an image or of audio.
         data: Option<Base64> => "data",
         /// The media type.
         mime_type: Option<String> => "mimeType",
         /// An embedded resource.
         resource: Option<ResourceContent> => "resource",
-        /// Hints about it.
+        /// Annotations for the client.
         annotations: Option<Annotations> => "annotations",
         /// Further data.
         meta: Option<Meta> => "_meta" since V2025_06_18,
@@ -76,9 +75,9 @@ object! {
     /// A filled prompt.
     #[derive(Default)]
     GetResult / GET_RESULT = "Prompt.GetResult" {
-        /// What it is for.
+        /// The purpose.
         description: Option<String> => "description",
-        /// Its messages.
+        /// The messages.
         messages: Vec<PromptMessage> => "messages",
         /// Further data.
         meta: Option<Meta> => "_meta",

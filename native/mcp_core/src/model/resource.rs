@@ -6,21 +6,21 @@ object! {
     /// A resource at a fixed URI.
     #[derive(Default)]
     Resource / RESOURCE = "Resource" {
-        /// Its name, unique in a server.
+        /// The name, unique in a server.
         name: String => "name",
-        /// Where it is.
+        /// The URI.
         uri: String => "uri",
-        /// What it is.
+        /// The description.
         description: Option<String> => "description",
-        /// Its media type.
+        /// The media type.
         mime_type: Option<String> => "mimeType",
-        /// Its name for people.
+        /// The display name.
         title: Option<String> => "title" since V2025_06_18,
-        /// Its size in bytes.
+        /// The size in bytes.
         size: Option<u64> => "size",
-        /// Hints about it.
+        /// Annotations for the client.
         annotations: Option<Annotations> => "annotations",
-        /// Its pictures.
+        /// The icons.
         icons: Option<Vec<Icon>> => "icons" since V2025_11_25,
         /// Further data, such as [`AppMeta`](super::AppMeta).
         meta: Option<Meta> => "_meta" since V2025_06_18,
@@ -28,22 +28,22 @@ object! {
 }
 
 object! {
-    /// Resources whose URIs share a form.
+    /// Resources whose URIs match a template.
     #[derive(Default)]
     ResourceTemplate / RESOURCE_TEMPLATE = "ResourceTemplate" {
-        /// Its name, unique in a server.
+        /// The name, unique in a server.
         name: String => "name",
         /// An RFC 6570 template.
         uri_template: String => "uriTemplate",
-        /// What they are.
+        /// The description.
         description: Option<String> => "description",
-        /// The media type they share.
+        /// The common media type.
         mime_type: Option<String> => "mimeType",
-        /// Their name for people.
+        /// The display name.
         title: Option<String> => "title" since V2025_06_18,
-        /// Hints about them.
+        /// Annotations for the client.
         annotations: Option<Annotations> => "annotations",
-        /// Their pictures.
+        /// The icons.
         icons: Option<Vec<Icon>> => "icons" since V2025_11_25,
         /// Further data.
         meta: Option<Meta> => "_meta" since V2025_06_18,
@@ -51,14 +51,14 @@ object! {
 }
 
 object! {
-    /// What reading a resource gives back.
+    /// The result of reading a resource.
     #[derive(Default)]
     ReadResult / READ_RESULT = "Resource.ReadResult" {
         /// The contents: one for a file, several for a folder.
         contents: Vec<ResourceContent> => "contents",
-        /// How long a client may keep it, in milliseconds.
+        /// How long a client may cache the result, in milliseconds.
         ttl_ms: Option<u64> => "ttlMs" as "ttl_ms" since V2026_07_28,
-        /// Who may share a kept copy.
+        /// Who may share a cached copy.
         cache_scope: Option<CacheScope> => "cacheScope" as "cache_scope" since V2026_07_28,
         /// Further data.
         meta: Option<Meta> => "_meta",
@@ -66,7 +66,7 @@ object! {
 }
 
 names! {
-    /// Who may share a kept result.
+    /// Who may share a cached result.
     CacheScope {
         /// Only the client that asked.
         Private = "private",
@@ -80,17 +80,17 @@ object! {
     /// revision tolerates.
     #[derive(Default)]
     ResourceContent / RESOURCE_CONTENT = "Resource.Content" one_of ["text", "blob"] {
-        /// Its name, such as a file's.
+        /// The name, such as a file name.
         name: Option<String> => "name",
-        /// Where it is.
+        /// The URI.
         uri: String => "uri",
-        /// Its media type.
+        /// The media type.
         mime_type: Option<String> => "mimeType",
         /// The text.
         text: Option<String> => "text",
-        /// The bytes, already base64: written as they are.
+        /// The base64 text of the bytes, written unchanged.
         blob: Option<String> => "blob",
-        /// Its name for people.
+        /// The display name.
         title: Option<String> => "title",
         /// Further data.
         meta: Option<Meta> => "_meta" since V2025_06_18,

@@ -1,12 +1,12 @@
-//! An object as a certain revision knows it: what that revision has no word for is left out, or said
-//! in another way.
+//! Adapts an object to a revision: omits parts that the revision does not know, or writes them in
+//! another form.
 
 use serde_json::{Map, Value, json};
 
 use super::shape::{Field, Kind, Part, Presence, Shape};
 use crate::revision::Revision;
 
-/// The object in the words of that revision. Anything but a JSON object stays as it is.
+/// The object in the form of that revision. A value that is not an object is unchanged.
 pub(super) fn object(shape: &Shape, value: &Value, revision: Revision) -> Value {
     let Value::Object(members) = value else {
         return value.clone();
@@ -23,7 +23,7 @@ pub(super) fn object(shape: &Shape, value: &Value, revision: Revision) -> Value 
             revised.insert(field.wire.to_owned(), value);
         }
     }
-    // Keys that no table names are the user's own; older clients never see them.
+    // Keys without a table entry belong to the user; older clients never see them.
     if revision == Revision::NEWEST {
         let unknown = members.iter().filter(|(key, _)| !shape.has_key(key));
         revised.extend(unknown.map(|(key, value)| (key.clone(), value.clone())));
@@ -31,7 +31,7 @@ pub(super) fn object(shape: &Shape, value: &Value, revision: Revision) -> Value 
     Value::Object(revised)
 }
 
-/// Whether the value is an object of that shape, by its tag.
+/// Whether the value is an object with the tag of that shape.
 pub(super) fn bears_tag(value: &Value, shape: &Shape) -> bool {
     shape
         .tag
@@ -115,8 +115,8 @@ fn list(kind: Kind, value: &Value, revision: Revision) -> Value {
     }
 }
 
-/// A message with an array of blocks as messages of one block each, for revisions that know no array
-/// there. Consecutive messages of one role read the same.
+/// Splits a message with an array of blocks into messages of one block each, for revisions without
+/// arrays there. Consecutive messages of one role have the same meaning.
 fn one_block_each(shape: &Shape, item: &Value) -> Vec<Value> {
     let many = shape
         .fields
@@ -136,7 +136,7 @@ fn one_block_each(shape: &Shape, item: &Value) -> Vec<Value> {
     blocks.iter().map(with).collect()
 }
 
-/// Before 2026-07-28 the schema of a property is an object: `true` and `false` have a spelling as one.
+/// Before 2026-07-28 the schema of a property is an object, so `true` and `false` are rewritten.
 fn plain_properties(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {

@@ -1,9 +1,9 @@
-//! The part of JSON Schema that document-style tool declarations use. Anything else is a plain map.
+//! The part of JSON Schema for document-style tool declarations. Other schemas are plain maps.
 
 use serde_json::{Map, Value};
 
 object! {
-    /// A JSON Schema. A field that is `nil` is left out; what is inside a field is not touched, so
+    /// A JSON Schema. A `nil` field is omitted. The content of a field is unchanged, so
     /// `default: false` and `enum: [null, "a"]` stay.
     #[derive(Default)]
     Schema / SCHEMA = "Schema" {
@@ -11,13 +11,13 @@ object! {
         kind: Option<Value> => "type",
         /// The properties of an object, schemas by name.
         properties: Option<Map<String, Value>> => "properties",
-        /// The properties an object must have.
+        /// The required properties of an object.
         required: Option<Vec<String>> => "required",
-        /// What the value means.
+        /// The meaning of the value.
         description: Option<String> => "description",
-        /// The values that are allowed.
+        /// The allowed values.
         values: Option<Vec<Value>> => "enum",
-        /// What is assumed when there is no value.
+        /// The value that is assumed if none is given.
         default: Option<Value> => "default",
         /// The schema of an array's elements.
         items: Option<Value> => "items",

@@ -1,17 +1,18 @@
-//! The wire shape of an MCP object, as data: which field becomes which key, of what kind, in which
-//! revisions. The serde structs of [`super`] and the term writer of the native extension both follow
-//! it, so one object cannot look different on two ways out.
+//! The wire shape of an MCP object, as data: the key, kind and revisions of each field. The serde
+//! structs of [`super`] and the term writer of the native extension both follow it, so both write
+//! an object in the same form.
 
 use crate::revision::Revision;
 
-/// How one object is written: its keys in this order.
+/// The form of one object: its keys in this order.
 #[derive(Debug)]
 pub struct Shape {
-    /// The Elixir module below `McpServer`, for example `Tool.Annotations`; unique in [`super::SHAPES`].
-    /// Shapes that are only parts of a struct (a declared CSP) have a name too, but no such module.
+    /// The Elixir module below `McpServer`, for example `Tool.Annotations`; unique in
+    /// [`super::SHAPES`]. A shape for a part of a struct (a declared CSP) has a name but no such
+    /// module.
     pub name: &'static str,
-    /// A key that is always written first with this text, and that tells content kinds apart:
-    /// `("type", "text")`. It is no field of the Elixir struct.
+    /// A key with a fixed text that is always written first and identifies the content kind:
+    /// `("type", "text")`. The Elixir struct has no such field.
     pub tag: Option<(&'static str, &'static str)>,
     /// The fields in wire order.
     pub fields: &'static [Field],
@@ -19,11 +20,11 @@ pub struct Shape {
     pub since: Revision,
     /// The last revision that knows the object.
     pub until: Revision,
-    /// The text a revision that does not know the object gets in its place, as
-    /// `{"type":"text","text":…}` (followed by the object's own `annotations`, when it has some).
+    /// The text for a revision that does not know the object. It is written as
+    /// `{"type":"text","text":…}`, followed by the object's `annotations`, if any.
     pub fallback: Option<&'static [Part]>,
-    /// Exactly one of these wire keys is written: two are an error, and none is an error too, unless
-    /// the [`Presence`] of one of them fills the gap. Empty: no such rule.
+    /// Exactly one of these wire keys is written. Two are an error. None is an error too, unless
+    /// the [`Presence`] of a key supplies a value. An empty list means no such rule.
     pub one_of: &'static [&'static str],
 }
 
@@ -34,37 +35,37 @@ pub struct Field {
     pub name: &'static str,
     /// The JSON key.
     pub wire: &'static str,
-    /// What its value may be.
+    /// The kind of its value.
     pub kind: Kind,
-    /// What happens when there is no value.
+    /// How an absent value is written.
     pub presence: Presence,
-    /// The first revision that knows the field; earlier ones are not sent it.
+    /// The first revision that knows the field; it is not sent to earlier ones.
     pub since: Revision,
-    /// The last revision that knows the field; later ones are not sent it.
+    /// The last revision that knows the field; it is not sent to later ones.
     pub until: Revision,
 }
 
-/// What happens to a field that is `nil` (in JSON: absent or `null`).
+/// How a field with `nil` is written (in JSON: absent or `null`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// An error: the object cannot be without it.
+    /// An error: the field is required.
     Required,
-    /// The key is left out. `false`, `0`, `""`, `[]` and `{}` are values, not `nil`.
+    /// The key is omitted. `false`, `0`, `""`, `[]` and `{}` are values, not `nil`.
     Optional,
-    /// The key is left out when `nil`, and also when its object would be written as `{}`.
+    /// The key is omitted when `nil`, and also when its object would be written as `{}`.
     Filled,
     /// This JSON text is written.
     Always(&'static str),
-    /// `null` before that revision; left out from it on.
+    /// `null` before that revision; omitted since that revision.
     NullBefore(Revision),
-    /// Left out when the other field (by wire key) has a value; else this JSON text is written.
+    /// Omitted if the other field (by wire key) has a value; otherwise this JSON text is written.
     Unless(&'static str, &'static str),
 }
 
-/// What a field's value may be.
+/// The kind of a field's value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// A string (in Elixir an atom too).
+    /// A string (in Elixir also an atom).
     Text,
     /// `true` or `false`.
     Boolean,
@@ -78,34 +79,34 @@ pub enum Kind {
     Any,
     /// A JSON object, verbatim.
     Object,
-    /// `_meta`: an object, verbatim (in Elixir `%App.Meta{}` too); the core may add entries to it.
+    /// `_meta`: an object, verbatim (in Elixir also `%App.Meta{}`); the core may add entries to it.
     Meta,
     /// Bytes: raw in Elixir and Rust, base64 (standard alphabet, padded) on the wire.
     Base64,
     /// A permission: `true` or any object is written as `{}`; `false` counts as `nil`.
     Grant,
-    /// One of these strings (in Elixir an atom too).
+    /// One of these strings (in Elixir also an atom).
     Enum(&'static [&'static str]),
-    /// A JSON Schema: an object, verbatim (in Elixir `%Schema{}` too).
+    /// A JSON Schema: an object, verbatim (in Elixir also `%Schema{}`).
     Schema,
-    /// A tool's output schema: like [`Kind::Schema`], but before 2026-07-28 it is left out unless its
-    /// `type` is `"object"`, the only form those revisions know.
+    /// A tool's output schema, like [`Kind::Schema`]. Revisions before 2026-07-28 know only
+    /// `"type": "object"`; other schemas are omitted there.
     OutputSchema,
-    /// `structuredContent`: any JSON value at 2026-07-28; before that an object, and anything else is
-    /// left out.
+    /// `structuredContent`: any JSON value at 2026-07-28. Before, only an object is written.
     Structured,
-    /// An array whose elements are all of this kind.
+    /// An array; all its elements have this kind.
     List(&'static Kind),
-    /// An object of this shape: the Elixir struct, or a map with the keys in either spelling.
+    /// An object of this shape: the Elixir struct, or a map with Elixir or JSON keys.
     One(&'static Shape),
-    /// An object of the one shape whose tag it bears. In Elixir a plain map and `%Prompt.MessageContent{}`
-    /// bear theirs under `type`, the other structs by being that struct.
+    /// An object with the tag of one of these shapes. In Elixir a plain map and
+    /// `%Prompt.MessageContent{}` have the tag under `type`; for other structs the struct
+    /// determines it.
     OneOf(&'static [&'static Shape]),
-    /// Like [`Kind::OneOf`], or an array of such objects. Before 2025-11-25 there are no arrays here:
-    /// the object around it is written once for each element instead.
+    /// Like [`Kind::OneOf`], or an array of such objects. Before 2025-11-25 arrays are not allowed
+    /// here: the enclosing object is written once for each element instead.
     OneOrMany(&'static [&'static Shape]),
-    /// An object of one of these untagged shapes: by its struct in Elixir, else the first shape that
-    /// has one of its keys (an object that fits none is of the last).
+    /// An object of one of these untagged shapes. In Elixir the struct determines the shape. For a
+    /// map it is the first shape with one of the map's keys, or else the last shape.
     AnyOf(&'static [&'static Shape]),
 }
 
@@ -114,12 +115,12 @@ pub enum Kind {
 pub enum Part {
     /// This text.
     Literal(&'static str),
-    /// The text of the field with this wire key, nothing when it is absent.
+    /// The text of the field with this wire key; empty if the field is absent.
     Member(&'static str),
 }
 
 impl Shape {
-    /// Whether a peer of that revision knows the object.
+    /// Whether a client of that revision knows the object.
     #[must_use]
     pub fn known_at(&self, revision: Revision) -> bool {
         self.since <= revision && revision <= self.until
@@ -131,14 +132,14 @@ impl Shape {
         self.fields.iter().find(|field| field.wire == wire)
     }
 
-    /// Whether an object with this key can be of this shape.
+    /// Whether an object with this key may have this shape.
     pub(crate) fn has_key(&self, key: &str) -> bool {
         self.field(key).is_some() || self.tag.is_some_and(|(name, _)| name == key)
     }
 }
 
 impl Field {
-    /// Whether a peer of that revision knows the field.
+    /// Whether a client of that revision knows the field.
     #[must_use]
     pub fn known_at(&self, revision: Revision) -> bool {
         self.since <= revision && revision <= self.until

@@ -1,5 +1,5 @@
-//! Tasks: calls that go on after their request was answered. Core protocol in 2025-11-25, the
-//! extension `io.modelcontextprotocol/tasks` since 2026-07-28.
+//! Tasks: calls that continue after the response to their request. Part of the core protocol in
+//! 2025-11-25, and of the extension `io.modelcontextprotocol/tasks` since 2026-07-28.
 
 use serde_json::{Map, Value};
 
@@ -12,49 +12,49 @@ use super::shape::Presence::Always;
 pub const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 names! {
-    /// How a task stands.
+    /// The status of a task.
     TaskStatus {
-        /// It runs.
+        /// The task is running.
         Working = "working",
-        /// It waits for the client.
+        /// The task waits for the client.
         InputRequired = "input_required",
-        /// It has a result.
+        /// The task has a result.
         Completed = "completed",
-        /// It has failed.
+        /// The task has failed.
         Failed = "failed",
-        /// Somebody ended it.
+        /// The task was cancelled.
         Cancelled = "cancelled",
     }
 }
 
 object! {
-    /// A task as clients see it. 2026-07-28 writes durations with their unit, and what has come of the
-    /// task beside how it stands.
+    /// A task in messages to clients. 2026-07-28 adds the unit to the names of durations, and adds
+    /// the result to the status.
     Task / TASK = "Task" since V2025_11_25 {
-        /// Its id: whoever knows it may ask for it.
+        /// The id; any client with the id may ask for the task.
         task_id: String => "taskId" as "task_id",
-        /// How it stands.
+        /// The status.
         status: TaskStatus => "status",
-        /// The same in words.
+        /// A description of the status.
         status_message: Option<String> => "statusMessage" as "status_message",
-        /// When it began, ISO 8601.
+        /// The start time, ISO 8601.
         created_at: String => "createdAt" as "created_at",
-        /// When its status last changed, ISO 8601.
+        /// The time of the last status change, ISO 8601.
         last_updated_at: String => "lastUpdatedAt" as "last_updated_at",
-        /// How long it is kept, in milliseconds since it began.
+        /// The lifetime in milliseconds since the start.
         ttl: Option<u64> => "ttl" until V2025_11_25,
-        /// The same.
+        /// The lifetime, as `ttl`.
         ttl_ms: Option<u64> => "ttlMs" as "ttl_ms" since V2026_07_28,
-        /// How often a client should ask, in milliseconds.
+        /// The recommended polling interval, in milliseconds.
         poll_interval: Option<u64> => "pollInterval" as "poll_interval" until V2025_11_25,
-        /// The same.
+        /// The polling interval, as `poll_interval`.
         poll_interval_ms: Option<u64> => "pollIntervalMs" as "poll_interval_ms" since V2026_07_28,
-        /// What it waits for, by key.
+        /// The input that the task waits for, by key.
         input_requests: Option<Map<String, Value>> => "inputRequests" as "input_requests"
             since V2026_07_28,
-        /// What the call gave back.
+        /// The result of the call.
         result: Option<TaskResult> => "result" since V2026_07_28,
-        /// Why there is no result.
+        /// The error of a failed task.
         error: Option<RpcError> => "error" since V2026_07_28,
         /// Further data.
         meta: Option<Meta> => "_meta",
@@ -62,7 +62,7 @@ object! {
 }
 
 object! {
-    /// What a call gave back, inside its task: all that the answer to the call would have had.
+    /// The result of a call, inside its task, with all members of a normal response.
     TaskResult / TASK_RESULT = "Task.Result" since V2026_07_28 {
         /// Always `complete`.
         result_type: String => "resultType" as "result_type" = Always("\"complete\""),
@@ -78,7 +78,8 @@ object! {
 }
 
 object! {
-    /// The answer to a call that became a task (2025-11-25). Later revisions put the task itself there.
+    /// The response to a call that became a task (2025-11-25). Later revisions return the task
+    /// directly.
     CreateTaskResult / CREATE_TASK_RESULT = "Task.CreateResult" since V2025_11_25 until V2025_11_25 {
         /// The task.
         task: Task => "task",

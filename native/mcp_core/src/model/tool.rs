@@ -1,27 +1,27 @@
-//! Tools: what clients are told about them, and what a call gives back.
+//! Tools: their declarations for clients, and the results of calls.
 
 use super::common::{Icon, JsonSchema, Meta, OutputSchema, Structured};
 use super::content::{Content, TextContent};
 use super::shape::Presence::Always;
 
 object! {
-    /// A tool as clients see it.
+    /// A tool in a list for clients.
     Tool / TOOL = "Tool" {
-        /// Its name, unique in a server.
+        /// The name, unique in a server.
         name: String => "name",
-        /// Its name for people.
+        /// The display name.
         title: Option<String> => "title" since V2025_06_18,
-        /// What it does, for the model.
+        /// The description for the model.
         description: Option<String> => "description",
-        /// What its arguments must look like.
+        /// The schema of its arguments.
         input_schema: JsonSchema => "inputSchema",
-        /// What its structured content looks like.
+        /// The schema of its structured content.
         output_schema: Option<OutputSchema> => "outputSchema" since V2025_06_18,
         /// Hints about its behaviour.
         annotations: Option<ToolAnnotations> => "annotations" since V2025_03_26,
-        /// Its pictures.
+        /// The icons.
         icons: Option<Vec<Icon>> => "icons" since V2025_11_25,
-        /// How it runs.
+        /// How the tool runs.
         execution: Option<ToolExecution> => "execution" since V2025_11_25 until V2025_11_25,
         /// Further data, such as [`AppMeta`](super::AppMeta).
         meta: Option<Meta> => "_meta" since V2025_06_18,
@@ -29,17 +29,18 @@ object! {
 }
 
 object! {
-    /// Hints about a tool's behaviour. All four are always written; the defaults are the protocol's.
+    /// Hints about a tool's behaviour. All four hints are always written, with the protocol's
+    /// defaults.
     ToolAnnotations / TOOL_ANNOTATIONS = "Tool.Annotations" since V2025_03_26 {
-        /// Its name for people.
+        /// The display name.
         title: Option<String> => "title",
-        /// It changes nothing.
+        /// The tool changes nothing.
         read_only_hint: bool => "readOnlyHint" = Always("false"),
-        /// It may destroy something.
+        /// The tool may destroy something.
         destructive_hint: bool => "destructiveHint" = Always("true"),
-        /// Calling it twice is like calling it once.
+        /// A repeated call with the same arguments has no further effect.
         idempotent_hint: bool => "idempotentHint" = Always("false"),
-        /// It touches things outside of the server.
+        /// The tool interacts with systems outside the server.
         open_world_hint: bool => "openWorldHint" = Always("true"),
     }
 }
@@ -59,11 +60,11 @@ impl Default for ToolAnnotations {
 names! {
     /// Whether a tool may run as a task.
     TaskSupport {
-        /// It may not.
+        /// The tool cannot run as a task.
         Forbidden = "forbidden",
         /// The client chooses.
         Optional = "optional",
-        /// It must.
+        /// The tool must run as a task.
         Required = "required",
     }
 }
@@ -72,17 +73,17 @@ object! {
     /// How a tool runs (2025-11-25 only).
     #[derive(Default)]
     ToolExecution / TOOL_EXECUTION = "Tool.Execution" since V2025_11_25 until V2025_11_25 {
-        /// Whether it may run as a task.
+        /// Whether the tool may run as a task.
         task_support: Option<TaskSupport> => "taskSupport",
     }
 }
 
 object! {
-    /// What a call gives back. `isError` is always written.
+    /// The result of a call. `isError` is always written.
     #[derive(Default)]
     CallResult / CALL_RESULT = "Tool.CallResult" {
-        /// Content for the model; needed even where there is structured content, which is for the
-        /// user interface and kept out of the model's context.
+        /// Content for the model. It is required even with structured content, which is for the
+        /// user interface and stays out of the model's context.
         content: Vec<Content> => "content",
         /// The result as data.
         structured_content: Option<Structured> => "structuredContent" as "structured_content"
@@ -95,7 +96,7 @@ object! {
 }
 
 impl CallResult {
-    /// A result of this content.
+    /// A result with this content.
     #[must_use]
     pub fn of(content: Vec<Content>) -> Self {
         Self {
@@ -104,7 +105,7 @@ impl CallResult {
         }
     }
 
-    /// A failure the model should read: the message as it is, nothing in front.
+    /// An error for the model: the unchanged message, without a prefix.
     #[must_use]
     pub fn failed(message: &str) -> Self {
         Self {

@@ -18,8 +18,8 @@ type Alternative = Vec<ValidationError<'static>>;
 /// Alternatives that are looked at. A longer list has no short explanation.
 const MAX_ALTERNATIVES: usize = 256;
 
-/// The single problem of a place where every alternative asks for a type or for certain values: `a
-/// string or null`, or the values of the property that tells the alternatives apart.
+/// The single problem of a place where every alternative asks for a type or for certain values:
+/// `a string or null`, or the values of the property that tells the alternatives apart.
 pub(super) fn common(keyword: &str, alternatives: &[Alternative]) -> Option<Problem> {
     if alternatives.len() > MAX_ALTERNATIVES {
         return None;
