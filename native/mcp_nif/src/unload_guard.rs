@@ -1,9 +1,9 @@
-//! What stays in memory when the module is purged: the library, and the types of its resources.
+//! Keeps the library and its resource types in memory when the module is purged.
 //!
-//! The VM frees a type when its module is purged and no object of it lives, and with the last type that has a
-//! destructor it unmaps the library. The thread of a reader, and calls on dirty schedulers, go on after
-//! a purge: they run code of the library and make objects. So one object of each type that they make is
-//! never given back.
+//! The VM frees a resource type when its module is purged and no object of it lives. With the last
+//! type that has a destructor it unmaps the library. A reader's thread and calls on dirty
+//! schedulers continue after a purge: they run code of the library and create objects. So one
+//! object of each type that they create is never freed.
 
 use mcp_core::catalog::{Catalog, CatalogLimits};
 use mcp_core::http::{Head, Policy, PolicyOptions, check_head};
@@ -15,10 +15,11 @@ use crate::protocol::{CatalogResource, PageResource};
 use crate::resources::{Output, hold};
 use crate::schema::SchemaResource;
 
-/// The least definition there is.
+/// The smallest valid definition.
 const DEFINITION: &[u8] = br#"{"server":{"info":{"name":"","version":""}}}"#;
 
-/// Keeps the library of which this is called when it is loaded. `None` where an object cannot be made.
+/// Keeps the library in memory. It is called when the library is loaded. `None` if an object cannot
+/// be created.
 pub(crate) fn hold_library() -> Option<()> {
     dirty::hold_types();
     hold(Output(Vec::new()));

@@ -1,4 +1,4 @@
-//! Terms with the edits of a repair made.
+//! Applies the edits of a repair to a term.
 
 use mcp_core::json::UNLIMITED;
 use mcp_core::schema::{Change, Edit, Step};
@@ -6,8 +6,8 @@ use rustler::{Atom, Encoder, Env, NewBinary, Term};
 
 use super::read::read_term;
 
-/// `term`, whose place begins at `depth` of the edits' paths, with the edits made. They are in order
-/// of their paths, and none is inside another's place; so the recursion is as deep as the term.
+/// Applies the edits to `term`, which lies `depth` steps along their paths. The edits are sorted
+/// by path and do not overlap, so the recursion is as deep as the term.
 pub(crate) fn edited<'a>(
     env: Env<'a>,
     term: Term<'a>,
@@ -51,7 +51,8 @@ fn by_step(edits: &[Edit], depth: usize) -> impl Iterator<Item = &[Edit]> {
     edits.chunk_by(move |one, other| one.path.get(depth) == other.path.get(depth))
 }
 
-/// A member by its name, and its key, which may be an atom where the term is not out of a message.
+/// The key and the value of a member. The key may be an atom if the term does not come from a
+/// message.
 fn member<'a>(env: Env<'a>, map: Term<'a>, name: &str) -> Option<(Term<'a>, Term<'a>)> {
     let key: Term<'a> = NewBinary::from_slice(env, name.as_bytes()).into();
     if let Ok(value) = map.map_get(key) {

@@ -1,4 +1,4 @@
-//! Why a term could not be written.
+//! Encoding errors.
 
 use std::borrow::Cow;
 
@@ -7,30 +7,30 @@ use rustler::{Atom, Encoder, Env, Term};
 use crate::atoms;
 use crate::resources::{binary_term, recycle};
 
-/// What is wrong.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EncodeErrorKind {
     /// A binary that is not UTF-8.
     InvalidUtf8,
     /// A list whose last tail is not empty.
     ImproperList,
-    /// A term JSON has no form for.
+    /// A term without a JSON form.
     Unsupported,
-    /// A map key that is no binary, atom or integer.
+    /// A map key that is not a binary, atom or integer.
     InvalidKey,
-    /// Two keys of one map are the same text.
+    /// Two keys of one map with the same text.
     KeyCollision,
-    /// Too many values inside each other.
+    /// Values are nested too deeply.
     TooDeep,
     /// A required field of an MCP object is `nil`.
     MissingField,
-    /// A field of an MCP object holds what it may not.
+    /// A field of an MCP object has an invalid value.
     InvalidField,
-    /// A struct of others that has no rule of its own; the detail is its module.
+    /// An application's struct without an encoder; the detail is its module.
     UnknownStruct,
-    /// A struct of others whose own rule failed.
+    /// An application's struct whose encoder failed.
     EncoderFailed,
-    /// More work than [`Context::budget`](super::Context) allows: the call is to be made on a dirty
+    /// More work than [`Context::budget`](super::Context) allows: the caller must use a dirty
     /// scheduler.
     OverBudget,
 }
@@ -60,17 +60,17 @@ enum Step {
     Index(usize),
 }
 
-/// Why a term could not be written, and where in it; never the value itself.
+/// The kind and the path of an error; never the value.
 #[derive(Clone, Debug)]
 pub(crate) struct EncodeError(Box<Inner>);
 
-/// Boxed: every step of the writer returns one or nothing.
+/// Boxed to keep the writer's results small: every step returns one.
 #[derive(Clone, Debug)]
 struct Inner {
     kind: EncodeErrorKind,
-    /// From the inside out: errors are rare, and the way back knows each step.
+    /// From the inside out: each caller adds its step when the error passes it.
     steps: Vec<Step>,
-    /// Whether the first step is known, so that there are no more to come.
+    /// Whether the outermost step is known, so that later steps are ignored.
     is_rooted: bool,
     detail: Cow<'static, str>,
 }
@@ -99,7 +99,7 @@ impl EncodeError {
         self.under(Step::Index(index))
     }
 
-    /// Under that key of the outermost object, whichever way the writer came.
+    /// Sets the key of the outermost object, whatever steps the writer adds later.
     pub(super) fn rooted(self, key: &[u8]) -> Self {
         let mut error = self.under_key(key);
         error.0.is_rooted = true;
@@ -131,7 +131,7 @@ impl Encoder for EncodeError {
     }
 }
 
-/// What a call that writes gives back: `{:ok, text}`, `:over_budget`, or `{:error, error}`.
+/// The result of a call that writes: `{:ok, text}`, `:over_budget`, or `{:error, error}`.
 pub(crate) fn finished(env: Env<'_>, written: Result<(), EncodeError>, text: Vec<u8>) -> Term<'_> {
     let Err(error) = written else {
         return (atoms::ok(), binary_term(env, text)).encode(env);

@@ -1,6 +1,6 @@
-//! BEAM terms and JSON: read straight into terms, written straight from terms, validated as they are.
-//! There is no tree in between on any of the three ways: a validator gets a list of values, whose texts
-//! lie in the terms.
+//! BEAM terms and JSON: parses text into terms, writes text from terms, and validates terms.
+//! None of the three builds a tree: a validator gets a list of values, whose texts stay
+//! in the terms.
 
 mod atom_text;
 mod check;

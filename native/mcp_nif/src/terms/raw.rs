@@ -1,9 +1,9 @@
-//! Terms without their environment, and a walk through a map's members that makes the VM's calls and
-//! nothing else.
+//! Terms without their environment, and an iterator over a map's members that only makes the VM's
+//! calls.
 //!
-//! A [`Term`] is three words, and rustler's `MapIterator` two iterators, one for each end, of eleven
-//! words each: handed from call to call both go through memory. Without them rows are written, and
-//! read, 1.2 times as fast.
+//! A [`Term`] has three words. Rustler's `MapIterator` has two iterators, one for each end, of
+//! eleven words each. Both pass from call to call through memory. Without them, reading and writing
+//! rows is 1.2 times as fast.
 #![expect(
     unsafe_code,
     reason = "measured: with rustler's own types the writer misses its targets"
@@ -24,7 +24,7 @@ use rustler::{Atom, Env, Term};
 use super::term_kind::TermKind;
 use super::word;
 
-/// A term of the environment that `'a` stands for: no two environments share a lifetime.
+/// A term of the environment with the lifetime `'a`: no two environments share a lifetime.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Raw<'a> {
@@ -57,7 +57,7 @@ impl<'a> Raw<'a> {
         word::of_raw(self.term)
     }
 
-    /// Atoms are the same word wherever they are.
+    /// Compares words: an atom has the same word everywhere.
     #[inline]
     pub(super) fn is(self, atom: Atom) -> bool {
         self.term == atom.as_c_arg()
@@ -78,14 +78,15 @@ impl<'a> Raw<'a> {
     #[inline]
     pub(super) fn bytes(self, env: Env<'a>) -> Option<&'a [u8]> {
         let mut binary = MaybeUninit::uninit();
-        // SAFETY: the term is one of `env`, and the place is as large as what the call fills in.
+        // SAFETY: the term belongs to `env`, and `binary` has the size of the struct that the call
+        // fills in.
         let found = unsafe { enif_inspect_binary(env.as_c_arg(), self.term, binary.as_mut_ptr()) };
         if found == 0 {
             return None;
         }
-        // SAFETY: the call filled it in, for it said so.
+        // SAFETY: the call reported success, so it filled in the struct.
         let binary = unsafe { binary.assume_init() };
-        // SAFETY: a binary's bytes neither change nor go as long as its environment lives, and the
+        // SAFETY: a binary's bytes stay unchanged and valid while its environment lives, and the
         // pointer is valid for its size, also for a size of 0.
         Some(unsafe { slice::from_raw_parts(binary.data, binary.size) })
     }
@@ -112,7 +113,7 @@ impl<'a> Raw<'a> {
     #[inline]
     pub(super) fn cell(self, env: Env<'a>) -> Option<(Self, Self)> {
         let (mut head, mut tail) = (self, self);
-        // SAFETY: the term is one of `env`, and so are those the call fills in.
+        // SAFETY: the term belongs to `env`, and so do the terms that the call fills in.
         let found = unsafe {
             enif_get_list_cell(
                 env.as_c_arg(),
@@ -133,11 +134,12 @@ impl<'a> Raw<'a> {
         (found != 0).then_some(size)
     }
 
-    /// The value of a map's key.
+    /// The value of a key in a map.
     #[inline]
     pub(super) fn get(self, env: Env<'a>, key: Atom) -> Option<Self> {
         let mut value = self;
-        // SAFETY: the term is one of `env`, and so is what the call fills in; atoms are of every one.
+        // SAFETY: the term belongs to `env`, and so does the term that the call fills in; atoms
+        // belong to all environments.
         let found = unsafe {
             enif_get_map_value(
                 env.as_c_arg(),
@@ -150,10 +152,10 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// The members of a map, in the VM's order; none of another term.
+/// The members of a map, in the VM's order; empty for other terms.
 ///
-/// The VM's iterator is made with the first member: from then on it stays where it is. Moved, it would
-/// be read in other pieces than it was written in, for which the processor waits.
+/// The VM's iterator is created with the first member, and is not moved afterwards. A move would
+/// read it in other word sizes than it was written in, which stalls the processor.
 pub(crate) struct RawMembers<'a> {
     env: Env<'a>,
     map: Raw<'a>,
@@ -175,7 +177,7 @@ impl<'a> RawMembers<'a> {
     #[inline]
     fn make(&mut self) -> bool {
         if !self.is_made {
-            // SAFETY: the map is a term of `env`, and the place is as large as an iterator.
+            // SAFETY: the map is a term of `env`, and `iterator` has the size of an iterator.
             let made = unsafe {
                 enif_map_iterator_create(
                     self.env.as_c_arg(),
@@ -200,13 +202,13 @@ impl<'a> Iterator for RawMembers<'a> {
         }
         let (env, iterator) = (self.env.as_c_arg(), self.iterator.as_mut_ptr());
         let (mut key, mut value) = (ErlNifTerm::default(), ErlNifTerm::default());
-        // SAFETY: the iterator was made, in this environment, and is destroyed on drop only.
+        // SAFETY: the iterator was created in this environment, and only `drop` destroys it.
         let found =
             unsafe { enif_map_iterator_get_pair(env, iterator, &raw mut key, &raw mut value) };
         if found == 0 {
             return None;
         }
-        // SAFETY: as above. Beyond the last member the iterator stands still.
+        // SAFETY: as above. After the last member the iterator does not move.
         unsafe { enif_map_iterator_next(env, iterator) };
         let raw = |term| Raw {
             term,
@@ -220,7 +222,7 @@ impl Drop for RawMembers<'_> {
     #[inline]
     fn drop(&mut self) {
         if self.is_made {
-            // SAFETY: the iterator was made, in this environment, and this is the only time.
+            // SAFETY: the iterator was created in this environment, and is destroyed only here.
             unsafe {
                 enif_map_iterator_destroy(self.env.as_c_arg(), self.iterator.as_mut_ptr());
             }
@@ -231,9 +233,9 @@ impl Drop for RawMembers<'_> {
 /// A list of these elements.
 #[inline]
 pub(super) fn list<'a>(env: Env<'a>, elements: &[Raw<'a>]) -> Raw<'a> {
-    // The VM counts a list's elements in 32 bits, and a text of so many is refused long before.
+    // The VM counts a list's elements in 32 bits; a text with more elements is refused long before.
     let length = u32::try_from(elements.len()).unwrap_or(u32::MAX);
-    // SAFETY: a `Raw` is the VM's word and nothing else, and there are as many as is said, or more.
+    // SAFETY: a `Raw` is exactly the VM's word, and there are at least `length` elements.
     let list =
         unsafe { enif_make_list_from_array(env.as_c_arg(), elements.as_ptr().cast(), length) };
     Raw {
@@ -242,13 +244,14 @@ pub(super) fn list<'a>(env: Env<'a>, elements: &[Raw<'a>]) -> Raw<'a> {
     }
 }
 
-/// A map of these keys and values; `None` when the VM refuses it, as it does a small map with two
+/// A map of these keys and values; `None` if the VM refuses it, such as a small map with two
 /// equal keys.
 #[inline]
 pub(super) fn map<'a>(env: Env<'a>, keys: &[Raw<'a>], values: &[Raw<'a>]) -> Option<Raw<'a>> {
     let size = keys.len().min(values.len());
     let mut map = ErlNifTerm::default();
-    // SAFETY: a `Raw` is the VM's word and nothing else, and there are as many of both as is said.
+    // SAFETY: a `Raw` is exactly the VM's word, and there are as many keys and values as the call
+    // is told.
     let made = unsafe {
         enif_make_map_from_arrays(
             env.as_c_arg(),

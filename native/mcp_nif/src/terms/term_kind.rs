@@ -1,8 +1,9 @@
-//! What kind of term a term is, asked kind by kind.
+//! The kind of a term, tested one kind at a time.
 //!
-//! The VM has one call that tells the kind of any term, `enif_term_type`. It aborts the VM for a kind
-//! that is younger than the library, such as the native records of OTP 29. The questions for a single
-//! kind answer no instead, so every kind is decided by them; `clippy.toml` forbids the other way.
+//! The VM has one call that returns the kind of any term, `enif_term_type`. It aborts the VM for a
+//! kind that is newer than the library, such as the native records of OTP 29. The tests for a
+//! single kind return false instead, so this module uses only them; `clippy.toml` forbids the other
+//! call.
 
 use rustler::Term;
 
@@ -23,12 +24,12 @@ pub(super) enum TermKind {
     Pid,
     Port,
     Reference,
-    /// A kind that came after this library was written.
+    /// A kind that is newer than this library.
     Unknown,
 }
 
 impl TermKind {
-    /// The kind of a term. Those that JSON has a form for are asked for first.
+    /// The kind of a term. The kinds with a JSON form are tested first.
     #[inline]
     pub(super) fn of(term: Term<'_>) -> Self {
         if term.is_atom() {
@@ -69,7 +70,7 @@ impl TermKind {
         }
     }
 
-    /// What a term is called that has no JSON form.
+    /// The noun for a term without a JSON form.
     pub(super) const fn noun(self) -> &'static str {
         match self {
             Self::Atom => "an atom",
@@ -89,8 +90,9 @@ impl TermKind {
     }
 }
 
-/// There is no question for bitstrings. They are the last in the order of terms, the empty binary is the
-/// first of them, and the order of two terms of different kinds is known without looking into either.
+/// The VM has no test for bitstrings. But they are the last kind in the order of terms, and the
+/// empty binary is the first bitstring. Comparing terms of different kinds does not read their
+/// contents.
 fn is_bitstring(term: Term<'_>) -> bool {
     let empty: Term<'_> = rustler::NewBinary::new(term.get_env(), 0).into();
     term > empty

@@ -1,11 +1,11 @@
-//! A term's machine word: for atoms what tells one from another, for boxed terms their address.
+//! A term's machine word: the identity of an atom, or the address of a boxed term.
 
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use rustler::Term;
 use rustler::sys::ErlNifTerm;
 
-/// The word itself. rustler shows it to hashers only.
+/// The word of a term. Rustler shows it only to hashers.
 #[inline]
 pub(super) fn of(term: Term<'_>) -> usize {
     of_raw(term.as_c_arg())
@@ -19,11 +19,11 @@ pub(super) fn of_raw(term: ErlNifTerm) -> usize {
     word.0
 }
 
-/// For tables keyed by [`of`] an atom: atoms are numbered one after the other, so their words spread
-/// well enough without a hash.
+/// The hasher for tables with the word ([`of`]) of an atom as key: the VM numbers atoms one after
+/// the other, so their words spread well enough without a hash.
 pub(super) type BuildWordHasher = BuildHasherDefault<WordHasher>;
 
-/// Takes one word and mixes it a little.
+/// Mixes one word a little.
 #[derive(Default)]
 pub(super) struct WordHasher(usize);
 

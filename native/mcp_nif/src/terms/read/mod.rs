@@ -1,4 +1,4 @@
-//! JSON text into terms.
+//! Parses JSON text into terms.
 
 mod recent_keys;
 
@@ -13,11 +13,11 @@ use crate::atoms;
 
 /// Strings below this length are always copied.
 const VIEW_BYTES: usize = 4096;
-/// A string that is a smaller part of the text than one in so many is copied too: a view keeps all
-/// of the text alive.
+/// A string that fills less than this fraction (1/n) of the text is copied too: a view keeps the
+/// whole text alive.
 const VIEW_PART: usize = 4;
 
-/// The term of a JSON text.
+/// Parses a JSON text into a term.
 ///
 /// # Errors
 /// As [`mcp_core::json::read`].
@@ -30,7 +30,8 @@ pub(crate) fn read_term<'e>(
     read_term_with(env, text, source, limits, false)
 }
 
-/// The same, where `keeps_last` says whether of equal keys the last one counts; else they are refused.
+/// As `read_term`; `keeps_last` says whether the last of equal keys wins. Otherwise equal keys
+/// are refused.
 ///
 /// # Errors
 /// As [`mcp_core::json::read`].
@@ -54,13 +55,13 @@ pub(crate) fn read_term_with<'e>(
     read(text, limits, &mut sink).map(|value| value.term(env))
 }
 
-/// Builds terms: maps with binary keys, lists, binaries, exact integers, floats, `true`, `false` and
-/// `nil`. No atom is made.
+/// Builds terms: maps with binary keys, lists, binaries, exact integers, floats, `true`, `false`
+/// and `nil`. It creates no atoms.
 struct TermSink<'e, 'a> {
     env: Env<'e>,
-    /// The term whose bytes are read, when large strings may be views into it.
+    /// The parsed binary, if large strings may be views of it.
     source: Option<Binary<'e>>,
-    /// Whether of equal keys the last one counts; else they are refused.
+    /// Whether the last of equal keys wins. Otherwise equal keys are refused.
     keeps_last: bool,
     keys: RecentKeys<'e, 'a>,
     literals: Literals,
@@ -131,7 +132,7 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
     }
 
     fn big_integer(&mut self, text: &'a str) -> Raw<'e> {
-        // The reader hands over digits only, so the parse cannot fail.
+        // The reader passes only digits, so the parse cannot fail.
         self.raw(text.parse::<BigInt>().unwrap_or_default())
     }
 
@@ -178,7 +179,8 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
 
     #[inline]
     fn object(&mut self, keys: &[Raw<'e>], values: &[Raw<'e>]) -> Result<Raw<'e>, Duplicate> {
-        // Of two equal keys the VM refuses a small map; of a large one it silently keeps one member.
+        // With two equal keys the VM refuses a small map, but silently drops a member of a large
+        // map.
         raw::map(self.env, keys, values)
             .filter(|map| map.size(self.env) == Some(keys.len()))
             .or_else(|| self.last_of_each(keys, values))
@@ -186,7 +188,7 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
     }
 }
 
-/// The atoms of JSON, at hand.
+/// The atoms of JSON, read once per text.
 struct Literals {
     null: Atom,
     booleans: [Atom; 2],

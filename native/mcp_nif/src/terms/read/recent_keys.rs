@@ -1,22 +1,22 @@
-//! Keys that were read before: objects of one kind repeat theirs, in one order, and share the terms.
+//! A cache of keys: objects of one kind repeat their keys in the same order, and share the terms.
 
 use crate::terms::raw::Raw;
 
 const SLOTS: usize = 256;
-/// A text with fewer keys has hardly one twice.
+/// A text with fewer keys rarely repeats one.
 const FEW_KEYS: usize = 12;
-/// Ways in which the last keys may have followed each other.
+/// The number of contexts. A context is a hash of the last keys.
 const CONTEXTS: usize = 1024;
 
-/// The keys of one text. One slot for each fingerprint and no chains, so that no choice of keys makes
-/// it slow.
+/// The keys of one text. Each fingerprint has one slot and no chain, so that no choice of keys
+/// makes lookups slow.
 pub(super) struct RecentKeys<'e, 'a> {
     slots: Vec<Option<(&'a str, Raw<'e>)>>,
-    /// Keys met before there were slots.
+    /// The number of keys read before the slots were created.
     few: usize,
     /// The slot of the key that followed, by context.
     followers: Vec<u8>,
-    /// The slots of the last keys, the older ones shifted out.
+    /// The slots of the last keys; older keys are shifted out.
     context: usize,
 }
 
@@ -30,7 +30,8 @@ impl<'e, 'a> RecentKeys<'e, 'a> {
         }
     }
 
-    /// The key that followed the last ones before, if `rest` goes on with it and a quote; and its length.
+    /// The key that followed the last keys before, and its length, if `rest` starts with it and a
+    /// quote.
     #[inline]
     pub(super) fn expected(&mut self, rest: &[u8]) -> Option<(Raw<'e>, usize)> {
         let slot = *self.followers.get(self.context)?;
@@ -43,7 +44,7 @@ impl<'e, 'a> RecentKeys<'e, 'a> {
         Some((key, known.len()))
     }
 
-    /// The term of a key that was met before.
+    /// The term of a key in the cache.
     #[inline]
     pub(super) fn get(&mut self, text: &str) -> Option<Raw<'e>> {
         let slot = slot(text);
@@ -84,7 +85,7 @@ impl<'e, 'a> RecentKeys<'e, 'a> {
     }
 }
 
-/// Whether two keys are equal: of up to 16 bytes without a call.
+/// Whether two keys are equal. Keys of up to 16 bytes need no call.
 #[inline]
 fn same(known: &[u8], key: &[u8]) -> bool {
     if known.len() != key.len() {
@@ -104,7 +105,7 @@ fn same_ends<const N: usize>(known: &[u8], key: &[u8]) -> bool {
         && known.last_chunk::<N>() == key.last_chunk::<N>()
 }
 
-/// From the length and both ends, where keys differ most.
+/// Computes the slot from the length and both ends, where keys differ most.
 #[inline]
 fn slot(text: &str) -> u8 {
     let bytes = text.as_bytes();

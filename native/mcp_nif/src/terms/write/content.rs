@@ -1,4 +1,4 @@
-//! Fields that hold objects of one shape out of several, and lists.
+//! Writes lists, and fields that hold an object of one of several shapes.
 
 use std::ptr;
 
@@ -28,7 +28,8 @@ impl<'a> Writer<'_, 'a> {
         Ok(true)
     }
 
-    /// Before 2025-11-25 a message has one block: one of several becomes several messages.
+    /// Before 2025-11-25 a message has one block: a message with several blocks becomes several
+    /// messages.
     fn one_block_each(&mut self, shape: &'static Shape, term: Raw<'a>) -> Outcome {
         let table = table_of(shape)?;
         let many = table
@@ -72,7 +73,7 @@ impl<'a> Writer<'_, 'a> {
         Ok(true)
     }
 
-    /// Content: a struct is of its own kind, everything else of the kind its `type` names.
+    /// Writes content: a struct by its module, a map or a `MessageContent` by its `type`.
     pub(super) fn one_of(&mut self, shapes: &'static [&'static Shape], term: Raw<'a>) -> Outcome {
         if !term.term(self.env).is_map() {
             return Err(unknown_kind(shapes));

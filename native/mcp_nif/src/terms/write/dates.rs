@@ -1,4 +1,5 @@
-//! `Date`, `Time`, `NaiveDateTime` and `DateTime` as ISO 8601 text, as their own `to_iso8601` has it.
+//! Writes `Date`, `Time`, `NaiveDateTime` and `DateTime` as ISO 8601 text, with the output of their
+//! `to_iso8601`.
 
 use rustler::{Atom, Term};
 

@@ -1,5 +1,5 @@
-//! `Decimal` (the Hex package) as text, as its own `to_string` has it: a JSON number would be read
-//! as a float by most.
+//! Writes `Decimal` (the Hex package) as a string, with the output of its `to_string`: most clients
+//! would read a JSON number as a float.
 
 use rustler::Term;
 
@@ -8,7 +8,7 @@ use crate::terms::error::{EncodeError, EncodeErrorKind};
 use crate::terms::number;
 use crate::terms::term_kind::TermKind;
 
-/// Appends the text with its quotes; what that costs, which must not be more than is left of a budget.
+/// Appends the text with its quotes; returns the cost, which must not exceed the rest of a budget.
 pub(super) fn write(out: &mut Vec<u8>, term: Term<'_>, left: usize) -> Result<usize, EncodeError> {
     let no_number =
         || EncodeError::new(EncodeErrorKind::Unsupported, "a decimal that is no number");
@@ -22,7 +22,7 @@ pub(super) fn write(out: &mut Vec<u8>, term: Term<'_>, left: usize) -> Result<us
     Ok(cost)
 }
 
-/// Scientific notation where plain digits would be padded with many zeros (General Decimal
+/// Uses scientific notation instead of many padding zeros (General Decimal
 /// Arithmetic, "to-scientific-string").
 fn text(term: Term<'_>, digits: String) -> Option<String> {
     let sign: i32 = term.map_get(atoms::sign()).ok()?.decode().ok()?;

@@ -1,6 +1,6 @@
-//! Structured content that its result also holds as text: in the place of a text block's text stands
-//! `{:structured_content, :compact | :pretty}`, with an order of keys as a third element or without.
-//! The content is written once, and its bytes are placed twice.
+//! Structured content that its result also holds as text. The marker `{:structured_content,
+//! :compact | :pretty}` replaces the text of a text block; its optional third element is an order
+//! of keys. The content is encoded once, and its bytes are written twice.
 
 use mcp_core::json::write_json_text;
 use rustler::Term;
@@ -18,7 +18,7 @@ use crate::terms::error::{EncodeError, EncodeErrorKind};
 #[derive(Default)]
 pub(super) struct Echo<'a> {
     content: Option<Term<'a>>,
-    /// Its text, from when a block asked for it until its own field is written.
+    /// Its text, from the block that needs it until its field is written.
     text: Option<Vec<u8>>,
 }
 
@@ -39,10 +39,10 @@ impl Drop for Echo<'_> {
     }
 }
 
-/// What a marker asks for.
+/// The parts of a marker.
 struct Marker<'a> {
     is_pretty: bool,
-    /// The order of keys (`order`), for the block and for the content's own field.
+    /// The order of keys (`order`), for the block and for the content's field.
     order: Term<'a>,
 }
 
@@ -63,7 +63,7 @@ impl<'a> Marker<'a> {
 }
 
 impl<'a> Writer<'_, 'a> {
-    /// Writes a block's text that is the structured content.
+    /// Writes the structured content as a block's text.
     pub(super) fn echo(&mut self, marker: Term<'a>) -> Written {
         let marker = Marker::of(marker)?;
         let text = match self.echo.text.take() {
@@ -102,7 +102,7 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    /// Writes the structured content where a block had it written before.
+    /// Writes the structured content again, if a block encoded it before.
     pub(super) fn place_echo(&mut self) -> bool {
         let Some(text) = self.echo.text.take() else {
             return false;

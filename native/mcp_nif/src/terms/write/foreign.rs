@@ -1,8 +1,8 @@
-//! Structs of others: which of their fields are sent.
+//! The application's structs, and the fields that they send.
 //!
-//! A struct of others is written by a rule of its own and never by the fields it happens to have. Where it
-//! derives `McpServer.JSON.Encoder`, its fields are known here from when its module was first met; any
-//! other rule is Elixir code, and is applied before the term comes here again.
+//! An application's struct needs an encoder; its fields are never sent by default. If it derives
+//! `McpServer.JSON.Encoder`, Elixir registers its fields here when it first meets the module. Other
+//! encoders are Elixir code, which runs before the term is written again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -16,7 +16,7 @@ use crate::terms::error::{EncodeError, EncodeErrorKind};
 use crate::terms::raw::Raw;
 use crate::terms::word::{self, BuildWordHasher};
 
-/// The fields of a struct that are sent, sorted by their names.
+/// The fields that a struct sends, sorted by name.
 pub(super) struct Plan {
     fields: Vec<PlannedField>,
 }
@@ -28,10 +28,10 @@ struct PlannedField {
     key: Vec<u8>,
 }
 
-/// The plans by the words of their modules; a module that is loaded again replaces its own.
+/// The plans by the words of their modules; a reloaded module replaces its plan.
 static PLANS: RwLock<Option<HashMap<usize, Arc<Plan>, BuildWordHasher>>> = RwLock::new(None);
 
-/// Takes down which fields the structs of a module send.
+/// Registers the fields that the structs of a module send.
 pub(crate) fn plan_struct(env: Env<'_>, module: Atom, fields: &[Atom]) {
     let plan = Arc::new(Plan::of(env, fields));
     let mut plans = PLANS.write().unwrap_or_else(PoisonError::into_inner);
@@ -66,7 +66,7 @@ impl PlannedField {
     }
 }
 
-/// The plans that one encoding has met: one struct type or a few, many times.
+/// The plans of one encoding, which mostly uses a few struct types many times.
 #[derive(Default)]
 pub(super) struct Plans(Vec<(usize, Arc<Plan>)>);
 
@@ -83,7 +83,7 @@ impl Plans {
 }
 
 impl<'a> Writer<'_, 'a> {
-    /// Writes the fields that a struct of others sends.
+    /// Writes the fields that an application's struct sends.
     pub(super) fn foreign_struct(&mut self, map: Raw<'a>, module: Term<'a>) -> Written {
         let plan = self.plans.of(module).ok_or_else(|| unknown(module))?;
         self.nested(|writer| {
@@ -106,7 +106,7 @@ impl<'a> Writer<'_, 'a> {
 /// Whether the structs of a module send the field of that name.
 ///
 /// # Errors
-/// When nothing is known of the module.
+/// If the module is unknown.
 pub(crate) fn sends_field(module: Term<'_>, name: &str) -> Result<bool, EncodeError> {
     let plan = planned(module).ok_or_else(|| unknown(module))?;
     Ok(plan.fields.iter().any(|field| field.name == name))

@@ -1,17 +1,17 @@
-//! Keys that were written before: rows repeat theirs, as the very same terms, and what was escaped
-//! once is copied.
+//! A cache of written keys: rows repeat the same key terms, so an escaped key is copied instead of
+//! escaped again.
 
-/// Slots, one for each key word modulo their number.
+/// The number of slots; a key's word modulo this number selects one.
 const SLOTS: usize = 128;
-/// Keys that are written before there are slots: a term with fewer has hardly one twice.
+/// The keys written before the slots are created: a term with fewer keys rarely repeats one.
 const FEW_KEYS: usize = 12;
-/// What is copied at once of a key: a block of fixed size needs no call. Longer keys are not kept.
+/// The bytes copied per key: copying a fixed size needs no call. Longer keys are not kept.
 const BLOCK: usize = 32;
 
 /// A comma and the key with its quotes and colon.
 #[derive(Clone)]
 struct Slot {
-    /// The key's word; 0 is no term's.
+    /// The key's word; no term has the word 0.
     word: usize,
     length: usize,
     text: [u8; BLOCK + 8],
@@ -31,7 +31,7 @@ pub(super) struct KeyReplay {
 }
 
 impl KeyReplay {
-    /// Appends the key with that word if it was written before, with a comma unless it is the first
+    /// Appends the key with this word if it was written before, with a comma unless it is the first
     /// of its object.
     #[inline]
     pub(super) fn append(&self, word: usize, first: bool, out: &mut Vec<u8>) -> bool {
@@ -52,7 +52,7 @@ impl KeyReplay {
         true
     }
 
-    /// Remembers a key, as it was written: with its quotes and colon.
+    /// Remembers a written key, with its quotes and colon.
     #[inline]
     pub(super) fn remember(&mut self, word: usize, text: &[u8]) {
         if let Some(slot) = self.slots.get_mut(slot(word)) {
@@ -71,7 +71,7 @@ impl KeyReplay {
     }
 }
 
-/// Keys of one map lie close to each other, some words apart.
+/// The keys of one map lie in memory a few words apart.
 #[inline]
 fn slot(word: usize) -> usize {
     (word ^ (word >> 7)) / 8 % SLOTS

@@ -1,4 +1,4 @@
-//! A field's value by its [`Kind`]: checked, then written, or left out.
+//! Checks a field's value by its [`Kind`], then writes it or leaves it out.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -158,7 +158,7 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    /// `_meta`: the handler's members but for those the core has a say in, then the core's.
+    /// `_meta`: the handler's members without the keys of the core, then the core's members.
     pub(super) fn meta(&mut self, value: Option<Raw<'a>>, extras: &Extras<'_>) -> Outcome {
         if extras.meta.is_empty() {
             return value.map_or(Ok(false), |value| self.verbatim_object(value));
@@ -190,7 +190,7 @@ impl<'a> Writer<'_, 'a> {
     }
 }
 
-/// The text of a binary or an atom that stands for one.
+/// The text of a binary, or of an atom that stands for a string.
 pub(super) fn text(term: Term<'_>) -> Option<&str> {
     if term.is_atom() {
         Some(atom_text::of(term))
@@ -199,7 +199,7 @@ pub(super) fn text(term: Term<'_>) -> Option<&str> {
     }
 }
 
-/// `nil`, `true` and `false` are no texts.
+/// `nil`, `true` and `false` do not stand for strings.
 fn is_literal(term: Term<'_>) -> bool {
     matches!(atom_text::of(term), "nil" | "true" | "false")
 }

@@ -1,4 +1,4 @@
-//! The members of maps: found, sorted, written.
+//! Collects, sorts and writes the members of maps.
 
 use mcp_core::json::{write_integer, write_utf8};
 use rustler::{NewBinary, Term};
@@ -19,7 +19,7 @@ pub(super) struct Entry<'a> {
     pub(super) value: Raw<'a>,
 }
 
-/// The map's members, sorted by key, as a part of [`Writer::entries`]; or what struct it is.
+/// The map's members, sorted by key, as a range of [`Writer::entries`]; or the module of a struct.
 pub(super) enum Members<'a> {
     Plain { start: usize, end: usize },
     Struct { module: Term<'a> },
@@ -47,10 +47,10 @@ impl<'a> Writer<'_, 'a> {
         module.is_atom().then_some(module)
     }
 
-    /// Writes members as they come; `false` when a key is no binary.
+    /// Writes members in the VM's order; `false` if a key is no binary.
     ///
-    /// Binaries are the last in term order, and the order of binaries is the one wanted: if the first
-    /// key of a small map is a binary, all of them are, no two are the same, and they are sorted.
+    /// Binaries are last in term order, and their order is the required order. So if the first
+    /// key of a small map is a binary, all keys are distinct, sorted binaries.
     fn ordered(&mut self, map: Raw<'a>) -> Result<bool, EncodeError> {
         self.out.push(b'{');
         let mut first = true;
@@ -78,7 +78,7 @@ impl<'a> Writer<'_, 'a> {
         })
     }
 
-    /// Writes a map whose keys must be sorted, or looked at closely, first.
+    /// Writes a map whose keys must be sorted or checked first.
     fn sorted(&mut self, map: Raw<'a>) -> Written {
         let (start, end) = self.collect_members(map)?;
         self.nested(|writer| {
@@ -127,7 +127,7 @@ impl<'a> Writer<'_, 'a> {
         Ok(())
     }
 
-    /// Puts a map's members on [`Writer::entries`], sorted by key. The caller takes them off again.
+    /// Pushes a map's members to [`Writer::entries`], sorted by key. The caller removes them.
     pub(super) fn collect(&mut self, map: Raw<'a>) -> Result<Members<'a>, EncodeError> {
         if let Some(module) = self.module(map) {
             return Ok(Members::Struct { module });
@@ -136,7 +136,7 @@ impl<'a> Writer<'_, 'a> {
         Ok(Members::Plain { start, end })
     }
 
-    /// As [`Writer::collect`], of a map that is no struct; returns where they begin and end.
+    /// As [`Writer::collect`], for a map that is no struct; returns their start and end.
     fn collect_members(&mut self, map: Raw<'a>) -> Result<(usize, usize), EncodeError> {
         let size = map.size(self.env).unwrap_or_default();
         self.spend(size.saturating_mul(4))?;
@@ -179,7 +179,7 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    /// Sorts the members from `start` on, and refuses two of one name.
+    /// Sorts the members from `start` on, and refuses equal names.
     fn sort(&mut self, start: usize) -> Written {
         let members = self.entries.get_mut(start..).unwrap_or_default();
         members.sort_unstable_by(|a, b| a.key.cmp(b.key));

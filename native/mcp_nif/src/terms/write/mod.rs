@@ -1,4 +1,4 @@
-//! Terms into JSON text: one pass, one buffer, nothing built in between.
+//! Encodes terms as JSON text in one pass into one buffer.
 
 pub(super) mod content;
 pub(super) mod dates;
@@ -31,29 +31,30 @@ use super::term_kind::TermKind;
 use super::{atom_text, number};
 use crate::atoms;
 
-/// Values inside each other, as many as the reader accepts.
+/// The deepest nesting of values, which is the reader's limit too.
 pub(super) const MAX_DEPTH: usize = 128;
 
-/// Bytes of plain text that are written in the time of one of the budget: a megabyte takes 60 µs, and
+/// The bytes of plain text that cost one byte of the budget: a megabyte takes 60 µs, and
 /// moving to a dirty scheduler and back takes 25 µs.
 const PLAIN_BYTES: usize = 16;
 
 pub(super) type Written = Result<(), EncodeError>;
 
-/// What is the same for a whole encoding.
+/// The settings of an encoding.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Context {
-    /// Whom it is for.
+    /// The peer's revision.
     pub(crate) revision: Revision,
-    /// About how many bytes may be written before [`EncodeErrorKind::OverBudget`], plain text counted
-    /// as a fraction: the work a normal scheduler may be held for. `usize::MAX` on a dirty one.
+    /// About how many bytes may be written before [`EncodeErrorKind::OverBudget`]; plain text
+    /// counts less. It bounds the work on a normal scheduler, and is `usize::MAX` on a dirty
+    /// scheduler.
     pub(crate) budget: usize,
-    /// Whether fields stay that only other revisions know.
+    /// Whether to write the fields that only other revisions have.
     whole: bool,
 }
 
 impl Context {
-    /// For a peer that speaks `revision`.
+    /// For a peer with this revision.
     pub(crate) const fn of(revision: Revision, budget: usize) -> Self {
         Self {
             revision,
@@ -62,7 +63,7 @@ impl Context {
         }
     }
 
-    /// For nobody in particular: every field that any revision knows, in the form of the newest.
+    /// For no particular peer: the fields of all revisions, in the form of the newest.
     pub(crate) const fn whole(budget: usize) -> Self {
         Self {
             revision: Revision::NEWEST,
@@ -71,7 +72,7 @@ impl Context {
         }
     }
 
-    /// The same with another budget.
+    /// The same context with another budget.
     pub(super) const fn with_budget(self, budget: usize) -> Self {
         Self { budget, ..self }
     }
@@ -82,22 +83,22 @@ impl Context {
     }
 }
 
-/// What the core adds to an object.
+/// The members that the core adds to an object.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extras<'x> {
     /// Members to write first, as JSON text: `"resultType":"complete"`.
     pub(crate) fields: &'x [u8],
-    /// Members of `_meta` (name and JSON text); they win over the handler's.
+    /// Members of `_meta` (name and JSON text); they replace the handler's.
     pub(crate) meta: &'x [(&'x str, &'x [u8])],
 }
 
-/// Appends a term as JSON. Maps are verbatim with their keys sorted; structs of ours are written by
-/// their shape.
+/// Appends a term as JSON. Maps keep their members, with sorted keys; the library's structs are
+/// written by their shape.
 pub(crate) fn write_value(out: &mut Vec<u8>, term: Term<'_>, context: &Context) -> Written {
     Writer::new(out, term.get_env(), *context).value(term.into())
 }
 
-/// Appends an MCP object: its struct, or a plain map with the fields in either spelling.
+/// Appends an MCP object: its struct, or a plain map with the fields in any allowed spelling.
 pub(crate) fn write_shape(
     out: &mut Vec<u8>,
     shape: &'static Shape,
@@ -118,7 +119,7 @@ pub(super) struct Writer<'w, 'a> {
     echo: Echo<'a>,
     plans: Plans,
     depth: usize,
-    /// The length of `out` at which the budget is used up.
+    /// The length of `out` at which the budget ends.
     limit: usize,
 }
 
@@ -140,7 +141,7 @@ impl<'w, 'a> Writer<'w, 'a> {
 
     pub(super) fn value(&mut self, term: Raw<'a>) -> Written {
         self.spend(0)?;
-        // Most values are binaries, and so few literals that they are asked for first.
+        // Most values are binaries, so they are tested first.
         if let Some(text) = term.bytes(self.env) {
             return self.utf8(text);
         }
@@ -179,7 +180,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         Ok(())
     }
 
-    /// Takes more from the budget than what was written.
+    /// Takes an additional cost from the budget.
     fn charge(&mut self, cost: usize) {
         self.limit = self.limit.saturating_sub(cost);
     }
@@ -193,7 +194,7 @@ impl<'w, 'a> Writer<'w, 'a> {
             })
     }
 
-    /// Refuses when `bytes` more would be over the budget.
+    /// Refuses if `bytes` more would exceed the budget.
     pub(super) fn spend(&self, bytes: usize) -> Written {
         if self.out.len().saturating_add(bytes) > self.limit {
             return Err(EncodeError::new(EncodeErrorKind::OverBudget, ""));
@@ -201,18 +202,18 @@ impl<'w, 'a> Writer<'w, 'a> {
         Ok(())
     }
 
-    /// How many bytes may still be written within the budget.
+    /// The rest of the budget in bytes.
     pub(super) fn left(&self) -> usize {
         self.limit.saturating_sub(self.out.len())
     }
 
-    /// Refuses a list that is going to be over the budget, going by its first item.
+    /// Refuses a list that will exceed the budget, estimated from its first item.
     fn expect(&self, rest: Raw<'a>, start: usize) -> Written {
         let item = self.out.len().saturating_sub(start);
         if self.context.budget == usize::MAX || item < 16 {
             return Ok(());
         }
-        // Twice as many, because the first item may be the longest. They are counted no further.
+        // Twice as many, because the first item may be the longest. Counting stops there.
         let left = self.limit.saturating_sub(self.out.len());
         let fitting = left.checked_div(item).unwrap_or_default();
         let mut rest = rest;
@@ -225,7 +226,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         self.spend(usize::MAX)
     }
 
-    /// Writes a container one level further in.
+    /// Writes a container one level deeper.
     pub(super) fn nested<R>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<R, EncodeError>,
@@ -249,7 +250,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         write_utf8(self.out, text).map_err(|_| not_utf8())
     }
 
-    /// Text that is over the budget by its length, but not by the time it takes if it is plain.
+    /// Writes text that is longer than the budget: plain text takes less time, so it may still fit.
     #[cold]
     fn long_text(&mut self, text: &[u8]) -> Written {
         let cost = text.len() / PLAIN_BYTES;
@@ -274,7 +275,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         }
     }
 
-    /// Writes a list; `write` says `false` for an item it left out.
+    /// Writes a list; `write` returns `false` for an omitted item.
     pub(super) fn list(
         &mut self,
         list: Raw<'a>,
@@ -324,7 +325,7 @@ impl<'w, 'a> Writer<'w, 'a> {
                 Ok(())
             }
             Some(StructKind::Unencodable) => Err(encoder_failed(term)),
-            // It holds what is nobody's business but the handler's.
+            // A connection holds data that only the handler may see.
             None if atom_text::of(module) == "Elixir.McpServer.Conn" => Err(EncodeError::new(
                 EncodeErrorKind::Unsupported,
                 "a connection",
@@ -334,7 +335,7 @@ impl<'w, 'a> Writer<'w, 'a> {
     }
 }
 
-/// Why a struct's own rule failed, as Elixir wrote it down in the struct's place.
+/// The failure of a struct's encoder, which Elixir put in the place of the struct.
 #[cold]
 fn encoder_failed(term: Term<'_>) -> EncodeError {
     let reason = term.map_get(atoms::reason()).ok();

@@ -1,7 +1,7 @@
-//! Maps whose keys have a declared order: those first that it names, then the others, sorted.
+//! Writes maps with a declared order of keys: first the declared keys, then the others, sorted.
 //!
-//! An order is a list of `key` and `{key, order}`; the second is that of the value under the key. A list
-//! hands its order on to its elements.
+//! An order is a list of `key` and `{key, order}`; the inner order is for the value of the key. A
+//! list passes its order to its elements.
 
 use rustler::types::tuple::get_tuple;
 use rustler::{Binary, Term};
@@ -12,7 +12,7 @@ use crate::terms::error::{EncodeError, EncodeErrorKind};
 use crate::terms::raw::Raw;
 use crate::terms::term_kind::TermKind;
 
-/// Appends a term as JSON, its keys in that order.
+/// Appends a term as JSON with this order of keys.
 pub(crate) fn write_in_order<'a>(
     out: &mut Vec<u8>,
     term: Term<'a>,
@@ -23,14 +23,14 @@ pub(crate) fn write_in_order<'a>(
     Writer::new(out, term.get_env(), *context).value_in_order(term.into(), &mut order)
 }
 
-/// An order, and how the members of the last map were arranged by it: most maps of a list have the same
+/// An order, and its arrangement of the last map's members: most maps of a list have the same
 /// keys.
 #[derive(Default)]
 struct Order<'a> {
     steps: Vec<Step<'a>>,
-    /// The words of that map's keys, sorted by key.
+    /// The words of the last map's keys, sorted by key.
     keys: Vec<usize>,
-    /// Its members as they are written: which of the sorted ones, and by which step.
+    /// The last map's members in written order: the index in the sorted members, and the step.
     places: Vec<(usize, Option<usize>)>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Arranges the members of a map, given sorted by key.
+    /// Arranges the sorted members of a map.
     fn arrange(&mut self, members: &[Entry<'a>]) {
         let keys = || members.iter().map(|member| member.word);
         if self.keys.len() == members.len() && keys().eq(self.keys.iter().copied()) {
@@ -67,7 +67,7 @@ impl<'a> Order<'a> {
         self.keys.extend(keys());
         self.places.clear();
         for (index, step) in self.steps.iter().enumerate() {
-            // An order may name a key twice; an object has it once.
+            // An order may name a key twice, but an object has it once.
             if let Some(place) = members.iter().position(|member| member.key == step.key)
                 && !self.places.iter().any(|(other, _)| *other == place)
             {

@@ -1,4 +1,4 @@
-//! JSON Schemas in fields, for revisions that do not know all of JSON Schema.
+//! Writes JSON Schemas in fields, for revisions without full JSON Schema.
 
 use rustler::Term;
 
@@ -47,8 +47,8 @@ impl<'a> Writer<'_, 'a> {
         Ok(true)
     }
 
-    /// Before 2026-07-28 the schema of a property is an object: `true` and `false` have a spelling as
-    /// one.
+    /// Before 2026-07-28 the schema of a property is an object, so `true` and `false` are written
+    /// as objects.
     pub(super) fn properties(&mut self, term: Raw<'a>) -> Outcome {
         let Members::Plain { start, end } = self.collect(term)? else {
             return self.verbatim_object(term);

@@ -1,5 +1,5 @@
-//! MCP objects into JSON text, by the shapes of `mcp_core`. The rules are the table's; what is here
-//! is how a struct's field or a map's key is found and checked.
+//! Encodes MCP objects by the shapes of `mcp_core`, which have the rules. This module finds and
+//! checks the struct's fields or the map's keys.
 
 use std::ptr;
 
@@ -15,13 +15,13 @@ use crate::atoms;
 use crate::terms::error::{EncodeError, EncodeErrorKind};
 use crate::terms::raw::Raw;
 
-/// Where an object's fields come from.
+/// The source of an object's fields.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     origin: Origin<'a>,
-    /// A field (by JSON key) that has this value instead of its own.
+    /// A field (by JSON key) and the value that replaces its value.
     replaced: Option<(&'static str, Raw<'a>)>,
-    /// Whether it is the root of a schema for a revision that has no boolean schemas.
+    /// Whether it is the root of a schema for a revision without boolean schemas.
     plain_schema: bool,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whether the field with that JSON key holds the properties of such a schema.
+    /// Whether the field with this JSON key holds the properties of such a schema.
     pub(super) fn has_plain_properties(&self, wire: &str) -> bool {
         self.plain_schema && wire == "properties"
     }
@@ -101,7 +101,7 @@ impl<'a> Writer<'_, 'a> {
         self.object(table, &Source::of_struct(term), extras)
     }
 
-    /// The table of a struct of ours.
+    /// The table of a struct of the library.
     fn table_of_struct(&self, term: Raw<'a>) -> Option<&'static Table> {
         match tables::of_module(self.module(term)?)? {
             StructKind::Wire(table) | StructKind::Message(table) => Some(table),
@@ -109,7 +109,7 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    /// The struct itself, or the members of a plain map, which the caller takes off again.
+    /// The struct, or the members of a plain map, which the caller removes.
     pub(super) fn source(
         &mut self,
         table: &Table,
@@ -154,7 +154,7 @@ impl<'a> Writer<'_, 'a> {
             let context = writer.context;
             for row in table.rows.iter().filter(|row| context.knows(row.field)) {
                 let value = writer.field(source, row)?;
-                // Most fields of most structs.
+                // This is the case for most fields of most structs.
                 if value.is_none() && row.may_be_absent(extras) {
                     continue;
                 }
@@ -181,8 +181,8 @@ impl<'a> Writer<'_, 'a> {
         }
     }
 
-    /// Writes one field that has a value, or must be seen to although it has none; says whether it is
-    /// there.
+    /// Writes one field that has a value, or that needs handling without one; returns whether it
+    /// was written.
     fn row(
         &mut self,
         table: &Table,
@@ -225,7 +225,7 @@ impl<'a> Writer<'_, 'a> {
         Ok(true)
     }
 
-    /// The value of the field with that JSON key.
+    /// The value of the field with this JSON key.
     pub(super) fn named(
         &self,
         table: &Table,
@@ -237,7 +237,7 @@ impl<'a> Writer<'_, 'a> {
             .map_or(Ok(None), |row| self.field(source, row))
     }
 
-    /// A field's value; `nil` is none.
+    /// A field's value; `nil` counts as absent.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -274,7 +274,8 @@ impl<'a> Writer<'_, 'a> {
         self.entries.get(start..end).unwrap_or_default()
     }
 
-    /// Keys of a plain map that no table names are the user's own; older clients never see them.
+    /// Writes the keys of a plain map that no table contains. They are the user's keys; older
+    /// clients never get them.
     fn unknown_members(&mut self, table: &Table, source: &Source<'a>, object: usize) -> Written {
         let Origin::Map { start, end } = source.origin else {
             return Ok(());
@@ -294,7 +295,7 @@ impl<'a> Writer<'_, 'a> {
         Ok(())
     }
 
-    /// Text for a peer that does not know the object.
+    /// Text for a peer whose revision does not have the object.
     fn fallback(&mut self, table: &'static Table, source: &Source<'a>, parts: &[Part]) -> Written {
         let mut text = String::new();
         for part in parts {

@@ -1,5 +1,5 @@
-//! The wire shapes of `mcp_core`, with the atoms and keys the term writer needs: made once, when the
-//! library is loaded. Every atom here is a name in a table of ours.
+//! The wire shapes of `mcp_core`, with the atoms and keys for the writer. They are created once,
+//! when the library is loaded. Every atom here is a name in a table of the library.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -18,13 +18,13 @@ pub(super) struct Row {
     pub(super) field: &'static Field,
     /// The struct's field.
     pub(super) atom: Atom,
-    /// What the key of a plain map may be.
+    /// The allowed keys in a plain map.
     spellings: Vec<String>,
     /// A comma and the JSON key with quotes and colon.
     key: String,
-    /// Whether it is left out where it has no value.
+    /// Whether the field is omitted if it has no value.
     is_optional: bool,
-    /// Whether the shape has a say in how many such fields there are.
+    /// Whether the field is in the shape's `one_of`.
     pub(super) in_one_of: bool,
 }
 
@@ -36,16 +36,16 @@ pub(super) struct Table {
     pub(super) tag: String,
 }
 
-/// What a struct is, by its module.
+/// The kind of a struct, by its module.
 #[derive(Clone, Copy)]
 pub(super) enum StructKind {
     /// An MCP object.
     Wire(&'static Table),
-    /// `Prompt.MessageContent`: an MCP object, and also content of the kind its `type` field names.
+    /// `Prompt.MessageContent`: an MCP object, and also content of the kind in its `type` field.
     Message(&'static Table),
     Calendar(Calendar),
     Decimal,
-    /// What stands in the place of a struct whose own rule failed.
+    /// The replacement for a struct whose encoder failed.
     Unencodable,
 }
 
@@ -55,7 +55,7 @@ struct Tables {
     by_module: HashMap<usize, Module, BuildWordHasher>,
 }
 
-/// What the structs of a module are, with the number of their table.
+/// The kind of a module's structs, with the index of their table.
 enum Module {
     Wire(usize),
     Message(usize),
@@ -64,10 +64,10 @@ enum Module {
 
 static TABLES: OnceLock<Tables> = OnceLock::new();
 
-/// Makes the tables; to be called when the library is loaded.
+/// Creates the tables. It is called when the library is loaded.
 pub(crate) fn prepare(env: Env<'_>) -> NifResult<()> {
     let tables = Tables::new(env)?;
-    // A second load in one VM finds the tables of the first, which are the same.
+    // A second load in one VM finds the equal tables of the first load.
     let _ = TABLES.set(tables);
     Ok(())
 }
@@ -80,7 +80,7 @@ pub(super) fn of_shape(shape: &'static Shape) -> Option<&'static Table> {
         .get(*tables.by_shape.get(&ptr::from_ref(shape).addr())?)
 }
 
-/// What the structs of a module are; `None` for a module we know nothing of.
+/// The kind of a module's structs; `None` for an unknown module.
 pub(super) fn of_module(module: Term<'_>) -> Option<StructKind> {
     let tables = TABLES.get()?;
     Some(match tables.by_module.get(&word::of(module))? {
@@ -90,7 +90,7 @@ pub(super) fn of_module(module: Term<'_>) -> Option<StructKind> {
     })
 }
 
-/// Whether the structs of a module are written by a table of ours.
+/// Whether a table of the library writes the structs of a module.
 pub(crate) fn is_known_struct(module: Term<'_>) -> bool {
     of_module(module).is_some()
 }
@@ -153,12 +153,12 @@ impl Table {
         })
     }
 
-    /// The row with that JSON key.
+    /// The row with this JSON key.
     pub(super) fn row(&self, wire: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.field.wire == wire)
     }
 
-    /// Whether a plain map of this shape may have that key.
+    /// Whether a plain map of this shape may have this key.
     pub(super) fn knows(&self, key: &[u8]) -> bool {
         self.rows.iter().any(|row| row.is_spelt(key))
             || self
@@ -186,7 +186,7 @@ impl Row {
         })
     }
 
-    /// Whether nothing is written for it where it has no value.
+    /// Whether the field is omitted if it has no value.
     #[inline]
     pub(super) fn may_be_absent(&self, extras: &Extras<'_>) -> bool {
         self.is_optional && (extras.meta.is_empty() || !matches!(self.field.kind, Kind::Meta))
@@ -199,7 +199,7 @@ impl Row {
         append_short(out, self.key.get(skipped..).unwrap_or_default());
     }
 
-    /// Whether that key of a plain map means this field.
+    /// Whether this key of a plain map means this field.
     pub(super) fn is_spelt(&self, key: &[u8]) -> bool {
         self.spellings
             .iter()
