@@ -1,6 +1,6 @@
 defmodule McpServer.DirtyWork do
-  # Processes that want a dirty CPU scheduler at once, in a VM that lets only so many of ours have one. Each gives the
-  # number it was started with when it is done.
+  # Processes that need a dirty CPU scheduler at the same time, in a VM with a limited number of permits. Each returns
+  # its start number when it is done.
   @moduledoc false
 
   alias McpServer.FaultRouter.Schemas
@@ -8,10 +8,10 @@ defmodule McpServer.DirtyWork do
   alias McpServer.Native.Dirty
   alias McpServer.Schema.Validator
 
-  # Longer than what is read on a normal scheduler.
+  # Too long to be parsed on a normal scheduler.
   @long "[\"#{String.duplicate("x", 100_000)}\"]"
 
-  @doc "Who is served when, of so many that come one after the other."
+  @doc "The order in which `count` waiting processes are served."
   def in_order(count) do
     holder = hold()
     waiting = wait_in_line(count)
@@ -19,7 +19,7 @@ defmodule McpServer.DirtyWork do
     served(waiting)
   end
 
-  @doc "The same, where every other one is killed while it waits."
+  @doc "The order if every other process is killed while it waits."
   def killed_waiting(count) do
     holder = hold()
     waiting = wait_in_line(count)
@@ -29,7 +29,7 @@ defmodule McpServer.DirtyWork do
     served(left)
   end
 
-  @doc "The same, where the one whose turn it is gets killed instead of served."
+  @doc "The order if the next process is killed instead of served."
   def killed_called(count) do
     holder = hold()
     waiting = wait_in_line(count)
@@ -37,7 +37,7 @@ defmodule McpServer.DirtyWork do
     served(waiting)
   end
 
-  @doc "The same, where the one that works is killed while it does."
+  @doc "The order if the working process is killed."
   def killed_working(count) do
     worker = spawn(lattice())
     until(fn -> Process.info(worker, :current_function) == {:current_function, {Native, :schema_validate_dirty, 2}} end)
@@ -46,7 +46,7 @@ defmodule McpServer.DirtyWork do
     served(waiting)
   end
 
-  @doc "What is left when so many have come and gone, some of them killed."
+  @doc "The remains after `count` processes have come and gone, some of them killed."
   def left_behind(count) do
     come_and_go(count)
     atoms = :erlang.system_info(:atom_count)
@@ -78,7 +78,7 @@ defmodule McpServer.DirtyWork do
     elem(Process.info(self(), :message_queue_len), 1)
   end
 
-  # A process that has been called and does not come, because it is suspended: it has the only permit.
+  # A process that was called but is suspended, so it keeps the only permit.
   defp hold do
     {worker, monitor} = spawn_monitor(lattice())
     holder = spawn(fn -> JSON.decode(@long) end)
@@ -91,7 +91,7 @@ defmodule McpServer.DirtyWork do
     end
   end
 
-  # Each joins the line when the one before it stands in it.
+  # Each process starts to wait only when the one before it waits.
   defp wait_in_line(count) do
     {parent, clock} = {self(), :atomics.new(1, [])}
 
@@ -102,7 +102,7 @@ defmodule McpServer.DirtyWork do
     end
   end
 
-  # When its last attempt began: the next one is called when that has ended.
+  # The start of its last attempt. The next process is called when that attempt ends.
   defp turn(clock) do
     Dirty.call(fn ->
       Process.put(:turn, :atomics.add_get(clock, 1, 1))
@@ -132,7 +132,7 @@ defmodule McpServer.DirtyWork do
 
   defp until(fun), do: fun.() || until(fun)
 
-  # What takes longest: all steps that a check may take.
+  # The slowest check: it takes the maximum number of steps.
   defp lattice do
     {:ok, validator} = Validator.compile(Schemas.lattice())
     fn -> Validator.validate(validator, %{"value" => "hostile"}) end

@@ -1,10 +1,10 @@
 defmodule McpServer.Epmd do
-  # Nodes of Erlang find each other through epmd.
+  # Erlang nodes find each other through epmd.
   @moduledoc false
 
   import ExUnit.Callbacks, only: [on_exit: 1]
 
-  @doc "A tag for the tests of a module, which says once that they are skipped where there is no epmd."
+  @doc "A tag for the tests of a module. Without epmd they are skipped, and one line says so."
   @spec skip(what :: String.t()) :: [skip: boolean]
   def skip(what) do
     missing? = System.find_executable("epmd") == nil
@@ -12,7 +12,7 @@ defmodule McpServer.Epmd do
     [skip: missing?]
   end
 
-  @doc "Starts epmd where it does not run, and ends that one after the tests of the module."
+  @doc "Starts epmd if it does not run, and ends it after the tests of the module."
   @spec start() :: :ok
   def start do
     running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
@@ -25,7 +25,7 @@ defmodule McpServer.Epmd do
     :ok
   end
 
-  # It refuses to go while nodes are there: ours for a moment, somebody else's for good.
+  # epmd refuses to stop while nodes are registered. Our nodes end soon, but others may stay.
   defp stop(left \\ 20) do
     {_said, status} = System.cmd("epmd", ["-kill"], stderr_to_stdout: true)
 

@@ -1,6 +1,6 @@
 defmodule McpServer.EveryWay do
-  # One router served over stdio, by the library's own HTTP server and by the plug, and asked in both eras. Every
-  # message is held against the schema of its revision.
+  # One router over stdio, the library's HTTP server and the plug, in both eras. Every message is checked against the
+  # schema of its revision.
   @moduledoc false
 
   import ExUnit.Assertions
@@ -11,13 +11,13 @@ defmodule McpServer.EveryWay do
   @legacy "2025-11-25"
   @capabilities %{"elicitation" => %{}}
 
-  @typedoc "The answer to a request, and the questions that came before it; `answer` is what the user says to each."
+  @typedoc "The response to a request, and the questions before it. `answer` is the user's answer to each question."
   @type ask :: (method :: String.t(), params :: map(), answer :: map() | nil -> {map(), asked :: [String.t()]})
   @type way :: {name :: String.t(), ask()}
 
   @doc """
-  The six ways to a router; they end with the test. `options` are those of both HTTP servers, and `principal:` who asks on
-  all ways.
+  The six ways to a router. They end with the test. `options` are those of both HTTP servers. `principal:` is the
+  client's principal on all ways.
   """
   @spec ways(module(), String.t(), keyword()) :: [way()]
   def ways(router, tmp_dir, options \\ []) do
@@ -26,12 +26,12 @@ defmodule McpServer.EveryWay do
     stdio(router, tmp_dir, principal) ++ Enum.flat_map([:listener, :plug], &http(&1, router, identify ++ options))
   end
 
-  @doc "Asks on every way, and returns the results or errors with the names of the ways."
+  @doc "Sends a request on every way. Returns the results or errors with the names of the ways."
   @spec ask_all([way()], String.t(), map()) :: [{String.t(), map()}]
   def ask_all(ways, method, params),
     do: for({name, result, []} <- ask_all(ways, method, params, nil), do: {name, result})
 
-  @doc "The same for calls that ask the user, with the questions."
+  @doc "Like `ask_all/3`, for calls that ask the user. Also returns the questions."
   @spec ask_all([way()], String.t(), map(), map() | nil) :: [{String.t(), map(), [String.t()]}]
   def ask_all(ways, method, params, answer) do
     for {name, ask} <- ways do
@@ -40,7 +40,7 @@ defmodule McpServer.EveryWay do
     end
   end
 
-  @doc "What a client reads of a tool's result."
+  @doc "The text of a tool's result."
   @spec text(map()) :: String.t()
   def text(%{"content" => [%{"text" => text}]}), do: text
 
@@ -87,7 +87,7 @@ defmodule McpServer.EveryWay do
     end
   end
 
-  # The session era: questions come before the answer, and their texts are kept until it is there.
+  # The session era: questions come before the response. Their texts are stored until it arrives.
   defp answered(fun) do
     Process.put(__MODULE__, [])
     message = fun.()
@@ -101,7 +101,7 @@ defmodule McpServer.EveryWay do
         reply.(JSON.encode!(%{"jsonrpc" => "2.0", "id" => id, "result" => answer}))
         played(read, answer, reply)
 
-      # A stream of HTTP has its own.
+      # A stream over HTTP sends its own notifications.
       %{"method" => "notifications/" <> _kind} ->
         played(read, answer, reply)
 
@@ -110,7 +110,7 @@ defmodule McpServer.EveryWay do
     end
   end
 
-  # The stateless era: the question is the answer, and the request comes again.
+  # The stateless era: the response is the question, and the request is sent again with the answer.
   defp stateless(send, params, answer, asked \\ []) do
     case send.(params) do
       %{"result" => %{"resultType" => "input_required", "inputRequests" => inputs} = result} when answer != nil ->

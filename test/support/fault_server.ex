@@ -1,10 +1,10 @@
 defmodule McpServer.FaultServer do
-  # A router served in a VM of its own, over stdio or HTTP, and asked alike. What the VM logs lies in a file.
+  # A router in a separate VM, over stdio or HTTP, with the same functions for both. The VM's log is a file.
   @moduledoc false
 
   alias McpServer.{HttpPeer, HttpRequests, HttpResponse, HttpServers, Invariant, JSON, StdioPeer}
 
-  # An answer may be as long as a tool may make it.
+  # A response may be as long as a tool's result may be.
   @most_bytes 128 * 1024 * 1024
 
   @enforce_keys [:transport, :peer]
@@ -17,8 +17,8 @@ defmodule McpServer.FaultServer do
   def transports, do: [:stdio, :http]
 
   @doc """
-  Starts a VM. `options` are those of `McpServer.Stdio` or `McpServer.HttpServer`, `:router` is one of them; beside them
-  `:logger`, the level that is logged, `:flags` of `elixir`, and `:limit`, shell commands before it.
+  Starts a VM. `options` are those of `McpServer.Stdio` or `McpServer.HttpServer`, with `:router`. Further options are
+  `:logger`, the log level, `:flags` of `elixir`, and `:limit`, shell commands that run before it.
   """
   @spec start(:stdio | :http, Path.t(), keyword()) :: t()
   def start(transport, tmp_dir, options \\ []) do
@@ -32,7 +32,7 @@ defmodule McpServer.FaultServer do
     opened(transport, StdioPeer.start(command, tmp_dir: tmp_dir))
   end
 
-  # The whole library, and what it uses seldom, is loaded before the figures of the VM are taken.
+  # Loads the complete library and rarely used modules before the figures of the VM are taken.
   @load "{:ok, modules} = :application.get_key(:mcp_server, :modules); :code.ensure_modules_loaded([:rand | modules]); "
 
   defp expression(:stdio, router, options) do
@@ -40,9 +40,9 @@ defmodule McpServer.FaultServer do
       @load <> "McpServer.Stdio.run(#{inspect(router)}, #{inspect([app: :mcp_server] ++ options)})"
   end
 
-  # Its port is the first and only line of its stdout.
+  # The first and only line of stdout is the port.
   defp expression(:http, router, options) do
-    # Where it listens is no fault.
+    # The log line with the port is not a fault.
     "McpServer.FaultServer.log_to_stderr(); Logger.put_module_level(McpServer.HttpServer, :warning); " <>
       "{:ok, _} = Application.ensure_all_started(:mcp_server); " <>
       @load <>
@@ -50,7 +50,7 @@ defmodule McpServer.FaultServer do
       "IO.puts(McpServer.HttpServer.port(server)); IO.read(:line); System.halt(0)"
   end
 
-  # Runs in the VM. Until Elixir 1.14 Logger has a backend for the console, since then a handler of Erlang's.
+  # Runs in the VM. Until Elixir 1.14 Logger has a console backend, later versions use a handler of Erlang.
   @doc false
   def log_to_stderr do
     case :logger.get_handler_config(:default) do
@@ -70,21 +70,21 @@ defmodule McpServer.FaultServer do
     %__MODULE__{transport: :http, peer: peer, http: %HttpServers{kind: :listener, port: port}}
   end
 
-  @doc "The answer to a tool call."
+  @doc "The response to a tool call."
   @spec call(t(), String.t(), map(), keyword()) :: map()
   def call(server, name, arguments \\ %{}, options \\ []) do
     id = System.unique_integer([:positive])
     server |> begin(id, name, arguments, options) |> await(id)
   end
 
-  @doc "Sends a tool call and waits for nothing; `await/2` reads its answer."
+  @doc "Sends a tool call without waiting. `await/2` reads its response."
   @spec begin(t(), integer(), String.t(), map(), keyword()) :: t()
   def begin(server, id, name, arguments \\ %{}, options \\ []) do
     request = HttpRequests.modern_call(name, arguments, [id: id] ++ options)
     write(server, id, request.body, request)
   end
 
-  @doc "The answer to any request of 2026-07-28; `options` are those of `McpServer.HttpRequests.modern/3`."
+  @doc "The response to a request of 2026-07-28. `options` are those of `McpServer.HttpRequests.modern/3`."
   @spec ask(t(), String.t(), map(), keyword()) :: map()
   def ask(server, method, params, options \\ []) do
     id = System.unique_integer([:positive])
@@ -92,7 +92,7 @@ defmodule McpServer.FaultServer do
     server |> write(id, request.body, request) |> await(id)
   end
 
-  @doc "The answer to any bytes; over HTTP `{:status, status}` where it has no message."
+  @doc "The response to any bytes. Over HTTP it is `{:status, status}` if it has no message."
   @spec send_bytes(t(), iodata(), [{String.t(), String.t()}]) :: map() | {:status, pos_integer()}
   def send_bytes(server, bytes, headers \\ []),
     do: server |> write(:bytes, bytes, HttpRequests.post(bytes, headers)) |> await(:bytes)
@@ -104,15 +104,15 @@ defmodule McpServer.FaultServer do
 
   defp write(%{transport: :http, http: http} = server, id, _bytes, request) do
     peer = HttpPeer.connect(http.port)
-    # A server that refuses a body need not read it.
+    # A server may refuse a body without reading it.
     _sent_or_refused = HttpPeer.send_request(peer, request)
     Process.put({__MODULE__, id}, peer)
     server
   end
 
   @doc """
-  The answer to the request with that id; notifications before it are dropped, other answers kept. Over stdio a message
-  is waited for `timeout` milliseconds, over HTTP the connection tells.
+  The response to the request with that id. Drops notifications before it, and keeps other responses. Over stdio it
+  waits for `timeout` milliseconds, over HTTP until the connection closes.
   """
   @spec await(t(), term(), timeout()) :: map() | {:status, pos_integer()}
   def await(server, id, timeout \\ 120_000)
@@ -122,7 +122,7 @@ defmodule McpServer.FaultServer do
       message = StdioPeer.message(peer, timeout)
 
       cond do
-        # What could not be read has no id that its answer could carry.
+        # The response to unreadable bytes has no id.
         id == :bytes or message["id"] == id -> message
         is_map_key(message, "method") -> await(server, id, timeout)
         true -> keep(server, message, id, timeout)
@@ -138,7 +138,7 @@ defmodule McpServer.FaultServer do
     message
   end
 
-  @doc "Cancels a call that was begun, as clients of 2026-07-28 do: over HTTP they close its connection."
+  @doc "Cancels a started call like a client of 2026-07-28. Over HTTP such a client closes its connection."
   @spec cancel(t(), integer()) :: term()
   def cancel(%{transport: :stdio, peer: peer}, id) do
     note = %{"jsonrpc" => "2.0", "method" => "notifications/cancelled", "params" => %{"requestId" => id}}
@@ -162,36 +162,36 @@ defmodule McpServer.FaultServer do
   defp message(_peer, %{body: ""} = response), do: {:status, response.status}
   defp message(_peer, response), do: HttpResponse.json(response)
 
-  @doc "The figures of the VM, see `McpServer.Invariant`."
+  @doc "The figures of the VM. See `McpServer.Invariant`."
   @spec figures(t()) :: map()
   def figures(server), do: server |> call("figures") |> text() |> JSON.decode!()
 
-  @doc "The text a tool answered with."
+  @doc "The text of a tool's result."
   @spec text(map()) :: String.t()
   def text(%{"result" => %{"content" => [%{"text" => text}]}}), do: text
 
-  @doc "Asserts Invariant I of the VM around `fun`, and that it goes on answering."
+  @doc "Asserts that `fun` keeps Invariant I of the VM, and that the VM still answers."
   @spec assert_kept(t(), (() -> result)) :: result when result: term()
   def assert_kept(server, fun) do
-    # What is loaded, opened and cached by the first calls is there before.
+    # The first calls load modules, open files and fill caches.
     for _ <- 1..3, do: figures(server)
     Invariant.assert_kept(fn -> figures(server) end, fun)
   end
 
-  @doc "What the VM has logged, entry by entry."
+  @doc "The VM's log entries."
   @spec log(t()) :: [String.t()]
   def log(server) do
     ~r/^(?=\d\d:\d\d:\d\d\.\d{3} )/m |> Regex.split(StdioPeer.errors(server.peer), trim: true)
   end
 
-  @doc "Ends the VM as its client would, and returns its exit status."
+  @doc "Ends the VM as its client would. Returns its exit status."
   @spec stop(t()) :: non_neg_integer()
   def stop(%{peer: peer}) do
     StdioPeer.eof(peer)
     StdioPeer.exit_status(peer, 60_000)
   end
 
-  @doc "Waits for a VM that ends by itself: the pipe in front of it notices when it is written to."
+  @doc "Waits for a VM that ends by itself. The pipe in front of it notices the end only at a write."
   @spec ended(t()) :: non_neg_integer()
   def ended(%{peer: %{port: port} = peer} = server) do
     StdioPeer.write_raw(peer, "\n")

@@ -1,6 +1,6 @@
 defmodule McpServer.Fixtures do
   @moduledoc false
-  # The JSON values of the documents; see `test/fixtures/README.md`.
+  # The JSON values of the documents. See `test/fixtures/README.md`.
 
   import ExUnit.Assertions
 
@@ -8,7 +8,7 @@ defmodule McpServer.Fixtures do
 
   @directory Path.expand("../fixtures/documents", __DIR__)
 
-  @doc "Asserts that a term is written as the JSON value of a fixture, key order and white space aside."
+  @doc "Asserts that a term is encoded as the JSON value of a fixture, except for key order and white space."
   def assert_encodes(term, name) do
     assert term |> JSON.encode!() |> JSON.decode!() == JSON.decode!(read(name))
   end

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpCase do
-  # Tests that run against both servers. `both "name", [option: value], %{server: server} do … end`
-  # makes two tests, each with a server of its own started with the options.
+  # Tests that run against both servers. `both "name", [option: value], %{server: server} do … end` defines two tests.
+  # Each starts a server with the options.
   @moduledoc false
 
   use ExUnit.CaseTemplate
@@ -26,10 +26,10 @@ defmodule McpServer.HttpCase do
   defmacro both(name, options \\ [], context, do: block),
     do: twice(name, &[serve: &1, server_options: options], context, block)
 
-  @doc "A test of both servers that starts them itself: `context` has the `:kind`."
+  @doc "A test of both servers that starts them itself. `context` has the `:kind`."
   defmacro on_both(name, context, do: block), do: twice(name, &[kind: &1], context, block)
 
-  @doc "The same test of each server, with tags of its own. Both get the tags that stand before: `test` uses them up."
+  @doc "The same test for each server, with separate tags. Both get the tags before it, which `test` would use up."
   def twice(name, tags, context, block) do
     tests =
       for kind <- [:listener, :plug] do
@@ -45,7 +45,7 @@ defmodule McpServer.HttpCase do
     end
   end
 
-  @doc "The headers of CORS in a response."
+  @doc "The CORS headers of a response."
   def cors(response) do
     for {name, value} <- response.headers,
         name = String.downcase(name),
@@ -54,7 +54,7 @@ defmodule McpServer.HttpCase do
         do: {name, value}
   end
 
-  @doc "Asserts that a condition comes true; a busy machine has ten seconds."
+  @doc "Asserts that a condition becomes true within ten seconds, which is enough on a busy machine."
   def eventually(condition, left \\ 1_000) do
     cond do
       value = condition.() ->
@@ -69,7 +69,7 @@ defmodule McpServer.HttpCase do
     end
   end
 
-  @doc "Asserts that after `fun` as many processes, ports and tables are there as before it."
+  @doc "Asserts that `fun` leaves no additional processes, ports or tables."
   def assert_nothing_left(fun) do
     settle()
     before = counts()
@@ -81,10 +81,10 @@ defmodule McpServer.HttpCase do
   defp settle, do: for(pid <- Process.list(), do: :erlang.garbage_collect(pid))
   defp counts, do: [length(Process.list()), length(Port.list()), length(:ets.all())]
 
-  @doc "A figure of a load test: `MCP_SCALE=20 mix test test/http/crowds_test.exs` runs with twenty times as many."
+  @doc "A figure of a load test: `MCP_SCALE=20 mix test test/http/crowds_test.exs` multiplies it by 20."
   def scaled(figure), do: figure * String.to_integer(System.get_env("MCP_SCALE", "1"))
 
-  @doc "Runs `fun` once for each of the items, some at a time."
+  @doc "Runs `fun` once for each item, with `at_once` items in parallel."
   def in_parallel(items, fun, at_once \\ 16) do
     items
     |> Task.async_stream(fun, max_concurrency: at_once, timeout: :infinity, ordered: true)

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpRequests do
-  # Requests as a good client of each era writes them, as values that a test then spoils.
+  # Requests of a correct client of each era. They are values, so a test can break them.
   @moduledoc false
 
   alias McpServer.{HttpPeer, JSON}
@@ -8,13 +8,13 @@ defmodule McpServer.HttpRequests do
   @both "application/json, text/event-stream"
   @info %{"name" => "peer", "version" => "1"}
 
-  @doc "The newest revision, whose requests need no session."
+  @doc "The newest revision. Its requests need no session."
   def newest, do: @newest
 
-  @doc "What a client says of itself."
+  @doc "The client's description of itself."
   def info, do: @info
 
-  @doc "A POST with any body; `nil` as a header's value leaves the header out."
+  @doc "A POST with any body. A header with the value `nil` is left out."
   @spec post(iodata(), [{String.t(), iodata() | nil}]) :: HttpPeer.request()
   def post(body, headers \\ []),
     do: request("POST", with_headers([{"content-type", "application/json"}, {"accept", @both}], headers), body)
@@ -23,7 +23,7 @@ defmodule McpServer.HttpRequests do
   @spec request(String.t(), [{String.t(), iodata()}], iodata() | nil) :: HttpPeer.request()
   def request(method, headers \\ [], body \\ nil), do: %{method: method, target: "/mcp", headers: headers, body: body}
 
-  @doc "A request of 2026-07-28 with every header and all of `_meta`; `:id`, `:headers`, `:meta`, `:capabilities`."
+  @doc "A request of 2026-07-28 with all headers and the complete `_meta`; `:id`, `:headers`, `:meta`, `:capabilities`."
   @spec modern(String.t(), map(), keyword()) :: HttpPeer.request()
   def modern(method, params \\ %{}, options \\ []) do
     headers =
@@ -57,7 +57,7 @@ defmodule McpServer.HttpRequests do
   def modern_call(name, arguments \\ %{}, options \\ []),
     do: modern("tools/call", %{"name" => name, "arguments" => arguments}, options)
 
-  @doc "A request inside a session; `:session` stands for its id until the session is known."
+  @doc "A request inside a session. `:session` is replaced by its id when the session is known."
   @spec legacy(String.t(), map(), keyword()) :: HttpPeer.request()
   def legacy(method, params \\ %{}, options \\ []),
     do: in_session(JSON.encode!(message(method, params, options)), options[:headers] || [])
@@ -69,7 +69,7 @@ defmodule McpServer.HttpRequests do
   def legacy_call(name, arguments \\ %{}, options \\ []),
     do: legacy("tools/call", %{"name" => name, "arguments" => arguments}, options)
 
-  @doc "What opens a session."
+  @doc "The request that opens a session."
   def initialize(revision \\ "2025-11-25", options \\ []) do
     params = %{
       "protocolVersion" => revision,
@@ -80,21 +80,21 @@ defmodule McpServer.HttpRequests do
     post(JSON.encode!(message("initialize", params, options)), options[:headers] || [])
   end
 
-  @doc "The stream of a session; with `last`, everything behind that event."
+  @doc "The request for a session's stream. With `last`, for all events after that one."
   def get_stream(headers \\ []),
     do: request("GET", with_headers([{"accept", "text/event-stream"}, {"mcp-session-id", :session}], headers))
 
-  @doc "What ends a session."
+  @doc "The request that ends a session."
   def delete(headers \\ []), do: request("DELETE", with_headers([{"mcp-session-id", :session}], headers))
 
-  @doc "A JSON-RPC request, or with `id: nil` a notification."
+  @doc "A JSON-RPC request. With `id: nil` it is a notification."
   def message(method, params, options \\ []) do
     message = %{"jsonrpc" => "2.0", "method" => method, "params" => params}
     id = Keyword.get(options, :id, 1)
     if id == nil, do: message, else: Map.put(message, "id", id)
   end
 
-  @doc "The request with these headers instead of its own of that name; `nil` leaves one out."
+  @doc "The request with these headers, which replace those of the same name. `nil` removes one."
   def with_headers(%{headers: own} = request, headers), do: %{request | headers: with_headers(own, headers)}
 
   def with_headers(own, headers), do: own |> instead(headers) |> Enum.reject(fn {_name, value} -> value == nil end)
@@ -104,12 +104,12 @@ defmodule McpServer.HttpRequests do
     Enum.reject(own, fn {name, _value} -> String.downcase(name) in named end) ++ headers
   end
 
-  @doc "The request with a session's id where `:session` stands for it."
+  @doc "The request with a session's id in place of `:session`."
   def of_session(request, id) do
     headers = for {name, value} <- request.headers, do: {name, if(value == :session, do: id, else: value)}
     %{request | headers: headers}
   end
 
-  @doc "The request as this principal."
+  @doc "The request of this principal."
   def as(request, principal), do: with_headers(request, [{"authorization", "Bearer #{principal}"}])
 end

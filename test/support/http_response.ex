@@ -1,5 +1,5 @@
 defmodule McpServer.HttpResponse do
-  # What came back for one HTTP request: the head as it was written, and the body where it has an end.
+  # A received HTTP response: the head as it was written, and the body if it ends.
   @moduledoc false
 
   alias McpServer.JSON
@@ -13,7 +13,7 @@ defmodule McpServer.HttpResponse do
           body: binary() | :stream
         }
 
-  @doc "Takes a head off the front of what was received; `:more` while it has no end."
+  @doc "Takes a head from the received bytes. `:more` if it is incomplete."
   @spec take(binary()) :: {t(), rest :: binary()} | :more
   def take(bytes) do
     case :binary.split(bytes, "\r\n\r\n") do
@@ -22,7 +22,7 @@ defmodule McpServer.HttpResponse do
     end
   end
 
-  # Strict: a server that writes anything else must be noticed.
+  # The parser is strict, so that a test notices an invalid head.
   defp parse(head) do
     [line | lines] = :binary.split(head, "\r\n", [:global])
     [_, version, status] = Regex.run(~r/\A(HTTP\/1\.[01]) (\d{3})(?: [^\r\n]*)?\z/, line)
@@ -34,7 +34,7 @@ defmodule McpServer.HttpResponse do
     {String.downcase(name), value}
   end
 
-  @doc "A header's value, `nil` where there is none; a header that is there twice is an error."
+  @doc "A header's value. `nil` if it is missing. Raises if it is present twice."
   @spec header(t(), String.t()) :: String.t() | nil
   def header(%__MODULE__{headers: headers}, name) do
     case for {^name, value} <- headers, do: value do
@@ -55,7 +55,7 @@ defmodule McpServer.HttpResponse do
     value
   end
 
-  @doc "How the body's end is marked."
+  @doc "The framing of the body."
   @spec framing(t(), method :: String.t()) :: {:length, non_neg_integer()} | :chunked | :until_close
   def framing(%__MODULE__{status: status}, method) when method == "HEAD" or status in [204, 304], do: {:length, 0}
 

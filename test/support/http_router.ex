@@ -1,5 +1,5 @@
 defmodule McpServer.HttpRouter do
-  # What the HTTP tests serve. `perform` does what the test tells it to, step by step.
+  # The router of the HTTP tests. The test controls `perform` step by step.
   @moduledoc false
   use McpServer.Router, name: "http", version: "1.2.3"
 
@@ -104,7 +104,7 @@ defmodule McpServer.HttpRouter.Handlers do
     end
   end
 
-  # The test's own process says what happens, see `McpServer.HttpScript`.
+  # The test process sends the steps, see `McpServer.HttpScript`.
   def perform(conn, %{"test" => test} = arguments) do
     pid = test |> String.to_charlist() |> :erlang.list_to_pid()
     send(pid, {:performing, arguments["tag"], self(), conn})
@@ -139,7 +139,7 @@ defmodule McpServer.HttpRouter.Handlers do
 end
 
 defmodule McpServer.HttpChangesRouter do
-  # For tests that publish changes of lists: those of another router would reach every other test's streams.
+  # For tests that publish changes of lists. With a shared router these would reach the streams of all other tests.
   @moduledoc false
   use McpServer.Router, name: "changes"
 

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpSession do
-  # A session of the session era, from the client's side.
+  # The client's side of a session of the session era.
   @moduledoc false
 
   alias McpServer.{HttpClient, HttpPeer, HttpRequests, HttpResponse, HttpServers, HttpWire}
@@ -14,7 +14,7 @@ defmodule McpServer.HttpSession do
           headers: [{String.t(), String.t()}]
         }
 
-  @doc "Opens a session; `:headers` go with every request of it, `:capabilities` and `:info` say who asks."
+  @doc "Opens a session. Each of its requests has `:headers`. `:capabilities` and `:info` describe the client."
   @spec open(HttpServers.t(), String.t(), keyword()) :: t()
   def open(server, revision \\ "2025-11-25", options \\ []) do
     headers = options[:headers] || []
@@ -27,11 +27,11 @@ defmodule McpServer.HttpSession do
     session
   end
 
-  @doc "Sends a request of this session on a connection of its own."
+  @doc "Sends a request of this session on a new connection."
   @spec exchange(t(), HttpPeer.request()) :: {HttpResponse.t(), [HttpClient.message()]}
   def exchange(session, request), do: HttpClient.exchange(session.server, of(session, request))
 
-  @doc "The answer to a request of this session."
+  @doc "The response to a request of this session."
   @spec answer(t(), HttpPeer.request()) :: HttpClient.message()
   def answer(session, request), do: HttpClient.answer(session.server, of(session, request))
 
@@ -53,14 +53,14 @@ defmodule McpServer.HttpSession do
   @spec open_stream(t(), HttpPeer.request()) :: {HttpPeer.t(), HttpResponse.t()}
   def open_stream(session, request), do: HttpClient.open(session.server, of(session, request))
 
-  @doc "Sends a request of this session and waits for nothing."
+  @doc "Sends a request of this session without waiting for a response."
   @spec start(t(), HttpPeer.request()) :: HttpPeer.t()
   def start(session, request), do: HttpClient.start(session.server, of(session, request))
 
   @doc """
-  The session's own stream; `last` resumes behind that event.
+  The session's own stream. `last` resumes it after that event.
 
-  A server may take a moment to notice that the connection before is gone, and a client that comes back asks again.
+  A server may notice late that the earlier connection is gone, so the request is repeated.
   """
   @spec get(t(), String.t() | nil) :: HttpPeer.t()
   def get(session, last \\ nil, left \\ 500) do
@@ -84,7 +84,7 @@ defmodule McpServer.HttpSession do
   @spec delete(t()) :: HttpResponse.t()
   def delete(session), do: session |> exchange(HttpRequests.delete()) |> elem(0)
 
-  @doc "The request as one of this session. It names the session's revision, unless it names another."
+  @doc "The request with the session's headers. It names the session's revision unless it has a revision already."
   @spec of(t(), HttpPeer.request()) :: HttpPeer.request()
   def of(session, request) do
     named? = List.keymember?(request.headers, "mcp-protocol-version", 0)

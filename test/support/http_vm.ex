@@ -1,8 +1,8 @@
 defmodule McpServer.HttpVm do
-  # A server in a VM of its own, which a test may kill, stop and starve, or join to others.
+  # A server in a separate VM, which a test may kill, stop, starve, or connect to others.
   #
-  # The VM is told what to do over its stdin and stdout, so this one needs no distribution. It ends with the
-  # test that started it.
+  # The VM gets its commands over stdin and stdout, so the test's VM needs no distribution. It ends with the test that
+  # started it.
   @moduledoc false
 
   import ExUnit.Callbacks, only: [on_exit: 1]
@@ -24,8 +24,8 @@ defmodule McpServer.HttpVm do
   @doc """
   Starts a VM with a server.
 
-  `:kind` is the listener or the plug, `:serve` are its options. `:name` makes it a node that others can be connected to, `:secret` is the
-  secret of its cluster, `:fds` the number of descriptors it may have, `:emulator` flags of the VM.
+  `:kind` is the listener or the plug, and `:serve` its options. `:name` makes the VM a node that others can connect to.
+  `:secret` is the secret of its cluster, `:fds` its maximum number of descriptors, `:emulator` flags of the VM.
   """
   @spec start(keyword()) :: t()
   def start(options \\ []) do
@@ -34,10 +34,10 @@ defmodule McpServer.HttpVm do
     vm
   end
 
-  @doc "The same outside of a test: it lives until `stop/1`, or as long as this VM."
+  @doc "Starts a VM outside of a test. It runs until `stop/1`, or until this VM ends."
   @spec launch(keyword()) :: t()
   def launch(options \\ []) do
-    # Not linked: the caller has to outlive a VM that is killed.
+    # Not linked, because the caller must survive a VM that is killed.
     {:ok, peer, node} = :peer.start(peer_options(options))
     vm = %__MODULE__{peer: peer, server: nil, os_pid: nil, node: node}
     {:ok, _started} = call(vm, Application, :ensure_all_started, [:elixir])
@@ -77,14 +77,14 @@ defmodule McpServer.HttpVm do
   @spec call(t(), module(), atom(), [term()]) :: term()
   def call(vm, module, function, arguments), do: :peer.call(vm.peer, module, function, arguments, @timeout)
 
-  # Runs in the VM. A release loads its code when it starts, too; a VM without descriptors cannot.
+  # Runs in the VM. Loads all code, as a release does at its start. A VM without descriptors could not load it later.
   @doc false
   def load do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)
     :code.ensure_modules_loaded(modules)
   end
 
-  # Runs in the VM. What is started has to outlive the call that starts it.
+  # Runs in the VM. The server must survive the call that starts it.
   @doc false
   def serve(kind, options) do
     caller = self()
@@ -102,7 +102,7 @@ defmodule McpServer.HttpVm do
   end
 
   defp serve_here(:listener, options) do
-    # The same after a restart.
+    # A fixed port, so that it is the same after a restart.
     options = Keyword.put_new_lazy(options, :port, &free_port/0)
     children = [{McpServer.HttpServer, options ++ [router: McpServer.HttpRouter]}]
     {:ok, _supervisor} = Supervisor.start_link(children, strategy: :one_for_one, max_restarts: 10_000, name: __MODULE__)
@@ -114,7 +114,7 @@ defmodule McpServer.HttpVm do
     PlugServer.start(McpServer.HttpRouter, options)
   end
 
-  @doc "`identify:` of a VM: whoever has a bearer token is that principal, everybody else nobody."
+  @doc "`identify:` of a VM: the principal is the bearer token, or `nil` without one."
   def identify(request) do
     headers = Map.get(request, :req_headers) || request.headers
 
@@ -135,10 +135,10 @@ defmodule McpServer.HttpVm do
     port
   end
 
-  # Runs in the VM: what a server logs when it starts.
+  # Runs in the VM. Returns the server's log texts of its start.
   @doc false
   def said_at_start(options) do
-    # The test prints nothing of it.
+    # The test must print none of the log.
     for other <- :logger.get_handler_ids(), do: :logger.remove_handler(other)
     :ok = :logger.add_handler(__MODULE__, __MODULE__, %{config: %{listener: self()}})
     :ok = :logger.set_primary_config(:level, :warning)
@@ -148,7 +148,7 @@ defmodule McpServer.HttpVm do
     said()
   end
 
-  # The handler's callback, which runs in the process that logs.
+  # The handler's callback. It runs in the process that logs.
   @doc false
   def log(event, %{config: %{listener: listener}}),
     do: send(listener, {__MODULE__, IO.chardata_to_string(:logger_formatter.format(event, %{template: [:msg]}))})
@@ -161,7 +161,7 @@ defmodule McpServer.HttpVm do
     end
   end
 
-  # Runs in the VM: takes descriptors for the rest of its life.
+  # Runs in the VM. Occupies descriptors for the rest of its life.
   @doc false
   def open_files(count) do
     caller = self()
@@ -176,7 +176,7 @@ defmodule McpServer.HttpVm do
     receive do: ({:opened, ^keeper, ^count} -> :ok)
   end
 
-  # Runs in the VM: how many calls of handlers there are.
+  # Runs in the VM. Returns the number of running handler calls.
   @doc false
   def running_calls do
     Enum.count(
@@ -192,7 +192,7 @@ defmodule McpServer.HttpVm do
     :ok
   end
 
-  @doc "Processor time the VM has used, in hundredths of a second."
+  @doc "The processor time of the VM, in hundredths of a second."
   @spec ticks(t()) :: non_neg_integer()
   def ticks(vm) do
     [_name, rest] = "/proc/#{vm.os_pid}/stat" |> File.read!() |> String.split(") ")
@@ -215,10 +215,10 @@ defmodule McpServer.HttpVm do
     :ok
   end
 
-  # Runs in the VM: every process that a supervisor of ours would restart, by its place in the trees.
+  # Runs in the VM. Returns every process that our supervisors would restart, with its id.
   @doc false
   def supervised do
-    # The plug has no supervisor but the library's own.
+    # A plug has no supervisor except the library's.
     for root <- [McpServer.Supervisor, __MODULE__], pid = Process.whereis(root), entry <- below(pid), do: entry
   end
 
@@ -228,15 +228,15 @@ defmodule McpServer.HttpVm do
     end
     |> List.flatten()
   catch
-    # It has just ended.
+    # The supervisor has just ended.
     :exit, _reason -> []
   end
 
-  # Runs in the VM: ends one of them, chosen by a number.
+  # Runs in the VM. Kills one of these processes, chosen by a number.
   @doc false
   def kill(number) do
     case supervised() do
-      # A supervisor that was killed is not back yet.
+      # The killed supervisor is not yet restarted.
       [] ->
         Process.sleep(5)
         kill(number)
@@ -248,7 +248,7 @@ defmodule McpServer.HttpVm do
     end
   end
 
-  # Runs in the VM: the status of a request that says another node has forwarded it.
+  # Runs in the VM. Returns the status of a request that another node claims to have forwarded.
   @doc false
   def serve_forwarded(id, %{known: known} = head) do
     exchange = Exchange.new()
@@ -256,7 +256,7 @@ defmodule McpServer.HttpVm do
     receive do: ({:mcp_respond, _ref, {:reply, status, _headers, _body}} -> status)
   end
 
-  # Runs in the VM, and returns once there is another scope.
+  # Runs in the VM. Returns when the scope was restarted.
   @doc false
   def kill_scope do
     scope = Process.whereis(McpServer.Changes)
@@ -273,14 +273,14 @@ defmodule McpServer.HttpVm do
     end
   end
 
-  # Runs in the VM: ends one session.
+  # Runs in the VM. Kills one session.
   @doc false
   def kill_a_session do
     [{_id, pid, _type, _modules} | _others] = DynamicSupervisor.which_children(McpServer.Http.SessionSupervisor)
     Process.exit(pid, :kill)
   end
 
-  @doc "Processes of the VM, and bytes of its memory without garbage."
+  @doc "The number of the VM's processes, and its memory in bytes after a garbage collection."
   @spec used(t()) :: %{processes: pos_integer(), memory: pos_integer()}
   def used(vm) do
     call(vm, __MODULE__, :collect_garbage, [])

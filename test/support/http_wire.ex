@@ -1,15 +1,14 @@
 defmodule McpServer.HttpWire do
-  # Every message a server sends over HTTP, checked against the official schema of its revision, as
-  # `McpServer.WireSchema` does it for one transport. A session is a transport; a request without one is a
-  # transport of its own.
+  # Checks every message of a server over HTTP against the official schema of its revision, as `McpServer.WireSchema`
+  # does for one transport. A session is one transport. A request without a session is a separate one.
   @moduledoc false
 
   alias McpServer.WireSchema
 
-  @doc "What is known of a session before its first message, or of one that another process opened."
+  @doc "The state of a session before its first message, or of one that another process opened."
   def new(revision \\ nil), do: %{WireSchema.new() | session: revision}
 
-  @doc "Keeps a transport under a name, for this process."
+  @doc "Stores a transport under a name, for this process."
   def keep(name, transport), do: Process.put({__MODULE__, name}, transport)
 
   @doc "A request's body was sent."

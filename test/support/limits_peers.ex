@@ -1,6 +1,6 @@
 defmodule McpServer.LimitsPeers do
-  # One way to ask a server for all three transports: the text of a message goes out as it is, and the text of its answer
-  # comes back.
+  # One way to send requests over all three transports: a message is sent as given, and the text of its response is
+  # returned.
   @moduledoc false
 
   alias McpServer.{HttpPeer, HttpRequests, HttpServers, LimitsRouter, StdioPeer}
@@ -10,7 +10,7 @@ defmodule McpServer.LimitsPeers do
   @doc "The transports."
   def kinds, do: [:stdio, :listener, :plug]
 
-  @doc "Starts a server of `McpServer.LimitsRouter`; `longest` is the option that bounds its messages, under its name there."
+  @doc "Starts a server of `McpServer.LimitsRouter`. `longest` is the maximum size of a message in bytes."
   def start(kind, context, options \\ [])
 
   def start(:stdio, context, options) do
@@ -26,7 +26,7 @@ defmodule McpServer.LimitsPeers do
     {kind, HttpServers.start(kind, [router: LimitsRouter] ++ options)}
   end
 
-  @doc "The text of a request of 2026-07-28; `parts` are JSON texts by name: `:id`, `:meta` and members of `params`."
+  @doc "The text of a request of 2026-07-28. `parts` are JSON texts: `:id`, `:meta` and members of `params`."
   def request(method, params, parts \\ []) do
     meta = Enum.join([@meta | List.wrap(parts[:meta])], ",")
     id = Keyword.get(parts, :id, "1")
@@ -36,7 +36,7 @@ defmodule McpServer.LimitsPeers do
   @doc "The text of a call of `back` with these arguments."
   def call(arguments, parts \\ []), do: request("tools/call", ~s("name":"back","arguments":#{arguments}), parts)
 
-  @doc "Sends a message; `{status, answer's text}`, where stdio has the status `nil`."
+  @doc "Sends a message. Returns `{status, text}`. Over stdio the status is `nil`."
   def ask({:stdio, peer}, text, _head) do
     StdioPeer.write_raw(peer, [text, ?\n])
     {nil, StdioPeer.line(peer)}

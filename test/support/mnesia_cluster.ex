@@ -1,6 +1,6 @@
 defmodule McpServer.MnesiaCluster do
-  # Nodes that keep dual responses in Mnesia, each a VM of its own. They are told what to do over their stdin and
-  # stdout, so a test may cut and join the network between them as it likes: they never connect by themselves.
+  # Nodes that keep dual responses in Mnesia, each in a separate VM. They get their commands over stdin and stdout, and
+  # never connect by themselves. So a test can cut and restore the network between them.
   @moduledoc false
 
   import ExUnit.Callbacks, only: [on_exit: 1]
@@ -14,7 +14,7 @@ defmodule McpServer.MnesiaCluster do
 
   @type t :: %__MODULE__{peer: pid, node: node}
 
-  @doc "A tag for the tests of a module: they are skipped where there is no Mnesia, or no epmd for several nodes."
+  @doc "A tag for the tests of a module. It skips them without Mnesia, and without epmd for several nodes."
   @spec skip(boolean) :: [skip: boolean]
   def skip(several? \\ false) do
     missing = if several? and System.find_executable("epmd") == nil, do: "epmd"
@@ -29,8 +29,8 @@ defmodule McpServer.MnesiaCluster do
   @doc """
   Starts a VM, connects it to others and makes it a member.
 
-  `:name`, by which a VM that was killed can be started again; `:connect` are the others; `:dir` is where it keeps
-  `:disc_copies`; `:member` is `false` for one that is to become a member later.
+  `:name` lets a killed VM be started again. `:connect` are the other nodes. `:dir` is the folder for `:disc_copies`.
+  `:member` is `false` for a node that becomes a member later.
   """
   @spec start(String.t(), keyword) :: t
   def start(name, options \\ []) do
@@ -61,11 +61,11 @@ defmodule McpServer.MnesiaCluster do
     }
   end
 
-  @doc "Makes a VM a member, with a server that others of that name share."
+  @doc "Makes a VM a member, with a server that shares its resources with the other members."
   @spec member(t, keyword) :: :ok
   def member(vm, options \\ []), do: :ok = call(vm, __MODULE__, :member_here, [options])
 
-  # Runs in the VM. What is started has to outlive the call that starts it.
+  # Runs in the VM. The member must survive the call that starts it.
   @doc false
   def member_here(options) do
     children = [
@@ -93,7 +93,7 @@ defmodule McpServer.MnesiaCluster do
     eventually(fn -> one.node in call(other, Node, :list, []) end)
   end
 
-  @doc "Cuts the network between two nodes. Both know of it when this returns."
+  @doc "Cuts the network between two nodes. Returns when both have noticed it."
   @spec cut(t, t) :: :ok
   def cut(one, other) do
     call(one, :erlang, :disconnect_node, [other.node])
@@ -108,7 +108,7 @@ defmodule McpServer.MnesiaCluster do
   @spec running(t) :: [node] | :no
   def running(vm), do: call(vm, :mnesia, :system_info, [:running_db_nodes])
 
-  @doc "Kills a VM with no time to say goodbye."
+  @doc "Kills a VM without a shutdown."
   @spec kill(t) :: :ok
   def kill(vm) do
     pid = to_string(call(vm, :os, :getpid, []))
@@ -125,7 +125,7 @@ defmodule McpServer.MnesiaCluster do
     :exit, _gone -> :ok
   end
 
-  @doc "Waits until something holds; what goes wrong meanwhile does not hold."
+  @doc "Waits until a condition is true. An error counts as false."
   @spec eventually((() -> boolean), non_neg_integer) :: :ok
   def eventually(holds?, left \\ 400) do
     cond do

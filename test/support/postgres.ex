@@ -1,6 +1,6 @@
 defmodule McpServer.Postgres do
-  # Debian's PostgreSQL, started once for all tests that ask for it, in a temporary folder, and stopped after the suite.
-  # Where it is not installed those tests are skipped.
+  # Debian's PostgreSQL in a temporary folder. It starts once for all tests that need it, and stops after the suite. If
+  # it is not installed, these tests are skipped.
   @moduledoc false
 
   use GenServer
@@ -8,7 +8,7 @@ defmodule McpServer.Postgres do
   @script Path.expand("../../bin/support/postgres", __DIR__)
   @start_timeout 60_000
 
-  @doc "The folder of the server's socket. Starts the server for the first who asks."
+  @doc "The folder of the server's socket. The first call starts the server."
   @spec folder() :: String.t()
   def folder do
     started =
@@ -20,7 +20,7 @@ defmodule McpServer.Postgres do
     GenServer.call(started, :folder, @start_timeout)
   end
 
-  @doc "A tag for the tests of a module, `@moduletag McpServer.Postgres.skip()`. Says so where they are skipped."
+  @doc "A tag for the tests of a module, `@moduletag McpServer.Postgres.skip()`. Prints a line if it skips them."
   @spec skip() :: [skip: boolean]
   def skip do
     installed? = System.find_executable("initdb") != nil or Path.wildcard("/usr/lib/postgresql/*/bin/initdb") != []
@@ -30,7 +30,7 @@ defmodule McpServer.Postgres do
 
   @impl true
   def init(nil) do
-    # The script ends its server when its stdin does, so also when this VM is killed.
+    # The script stops its server when its stdin closes, so also when this VM is killed.
     port = Port.open({:spawn_executable, @script}, [:binary, :exit_status, line: 4096])
     ExUnit.after_suite(fn _results -> GenServer.stop(__MODULE__) end)
 
@@ -53,7 +53,7 @@ defmodule McpServer.Postgres do
     wait_until_gone(folder, 100)
   end
 
-  # Nothing is to be left when the suite is over.
+  # The suite must leave no files.
   defp wait_until_gone(folder, left) do
     if left > 0 and File.exists?(folder) do
       Process.sleep(50)

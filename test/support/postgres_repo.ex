@@ -1,6 +1,6 @@
 defmodule McpServer.PostgresRepo do
-  # Stands in for a user's Ecto repository, of which the store needs `query/3` only: a pool of connections that speak
-  # PostgreSQL's protocol (version 3, extended queries, values as text) to the server of `McpServer.Postgres`.
+  # Replaces a user's Ecto repository. The store needs only `query/3`: a pool of connections that use PostgreSQL's
+  # protocol (version 3, extended queries, values as text) with the server of `McpServer.Postgres`.
   @moduledoc false
 
   use GenServer
@@ -10,7 +10,7 @@ defmodule McpServer.PostgresRepo do
   @doc "Starts the pool: `folder` of the socket, `size` connections, `name`."
   def start_link(options), do: GenServer.start_link(__MODULE__, options, name: options[:name] || __MODULE__)
 
-  @doc "As `c:Ecto.Repo.query/3`, with maps for Postgrex's structs."
+  @doc "As `c:Ecto.Repo.query/3`, with maps instead of Postgrex's structs."
   @spec query(String.t(), [term], keyword) :: {:ok, map} | {:error, map}
   def query(sql, parameters \\ [], options \\ []) do
     pool = options[:pool] || __MODULE__
@@ -44,7 +44,7 @@ defmodule McpServer.PostgresRepo do
     {:noreply, serve(%{state | taken: others, free: [free | state.free]})}
   end
 
-  # Whoever dies with a connection may have left it in the middle of an answer.
+  # A process that ends with a connection may leave it in the middle of a response.
   @impl true
   def handle_info({:DOWN, _monitor, :process, pid, _reason}, state) do
     {{_monitor, taken}, others} = Map.pop!(state.taken, pid)

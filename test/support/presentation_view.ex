@@ -1,6 +1,6 @@
 defmodule McpServer.PresentationView do
   @moduledoc false
-  # Kinds, renderers and tools for things that tests make up.
+  # Kinds, renderers and tools for the things of the tests.
   use McpServer.Presentation, index: "thing-index", card: "thing-card", secrets: ["hunter2", ~r/s3cr.t/]
 
   alias McpServer.Presentation

@@ -1,5 +1,5 @@
 defmodule McpServer.RateRouter do
-  # Calls that are limited, by who the arguments say asks: each test has its own buckets.
+  # Calls with rate limits. The arguments name the client, so each test has separate buckets.
   @moduledoc false
   use McpServer.Router, name: "rate"
 

@@ -1,5 +1,5 @@
 defmodule McpServer.ReloadedRouter do
-  # A router in several versions, each of which can be loaded while another is served.
+  # A router in several versions. Each can be loaded while another one is served.
   @moduledoc false
 
   @enforce_keys [:module, :versions]
@@ -7,7 +7,7 @@ defmodule McpServer.ReloadedRouter do
 
   @type t :: %__MODULE__{module: module(), versions: %{atom() => binary()}}
 
-  @doc "Compiles a version of each of the texts, which are the statements of a router. None is loaded yet."
+  @doc "Compiles a version from each text, which has the statements of a router. Loads none of them."
   @spec compile(module(), [{atom(), String.t()}]) :: t()
   def compile(module, texts) do
     versions = for {name, text} <- texts, into: %{}, do: {name, object_code(module, text)}
@@ -21,7 +21,7 @@ defmodule McpServer.ReloadedRouter do
     binary
   end
 
-  @doc "Loads a version, as the code server does it for whoever has compiled it."
+  @doc "Loads a version, as the code server does after a compilation."
   @spec load(t(), atom()) :: t()
   def load(%__MODULE__{module: module, versions: versions} = router, name) do
     :code.purge(module)
@@ -29,7 +29,7 @@ defmodule McpServer.ReloadedRouter do
     router
   end
 
-  @doc "There is no such module, as while Mix compiles it again."
+  @doc "Removes the module, as Mix does while it compiles it again."
   @spec remove(t()) :: t()
   def remove(%__MODULE__{module: module} = router) do
     :code.purge(module)

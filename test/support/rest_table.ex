@@ -1,13 +1,13 @@
 defmodule McpServer.RestTable do
-  # One table of requests for stored results and what answers each of them, the same for both servers.
+  # One table of requests for stored results with their responses. It is the same for both servers.
   #
   # A row is `%{name, req, method, target, headers, body, status, answer, answered}`. `:id` in a target is the id of a
-  # resource of 250 rows, `%{"n" => 0, "text" => …}` and so on. `answer` is the exact body, a map for a JSON
-  # object with exactly these members, or `{:error, code}`; `answered` are headers of it.
+  # resource of 250 rows, `%{"n" => 0, "text" => …}` and so on. `answer` is the exact body, a map for a JSON object with
+  # exactly these members, or `{:error, code}`. `answered` are headers of the response.
   @moduledoc false
 
   @not_found ~s({"error":"not_found","message":"Resource not found or expired"})
-  # Web servers have limits of their own for 10 KiB, see `McpServer.HttpRestTest`.
+  # Web servers have their own limits for 10 KiB. See `McpServer.HttpRestTest`.
   @long String.duplicate("a", 1024)
   @methods ["GET", "POST", "PUT", "DELETE"]
 
@@ -16,7 +16,7 @@ defmodule McpServer.RestTable do
     Enum.concat([metadata(), pages(), sorts(), forms(), changes(), missing(), paths(), methods(), sites(), bodies()])
   end
 
-  @doc "The row of that name."
+  @doc "The row with that name."
   def fetch(name), do: Enum.find(rows(), &(&1.name == name)) || raise("there is no row #{inspect(name)}")
 
   defp row(name, method, target, status, answer, options \\ []) do

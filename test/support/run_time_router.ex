@@ -1,5 +1,6 @@
 defmodule McpServer.RunTimeRouter do
-  # A router that gets more tools while it is served, one for each test: they are kept by router.
+  # A router that gets tools while it is served. Each test defines a separate router, because tools are stored per
+  # router.
   @moduledoc false
 
   defmacro __using__(_options) do

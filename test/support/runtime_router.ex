@@ -1,5 +1,5 @@
 defmodule McpServer.RuntimeRouter do
-  # A router whose handlers are what a test puts into `assigns: %{run: fun}`.
+  # A router whose handlers run the test's function in `assigns: %{run: fun}`.
   @moduledoc false
   use McpServer.Router, name: "runtime", version: "1.2.3"
 
@@ -46,7 +46,7 @@ defmodule McpServer.RuntimeRouter.Handlers do
 end
 
 defmodule McpServer.StdioRouter do
-  # What the tests of the stdio transport start in a VM of its own.
+  # The router that tests of the stdio transport start in a separate VM.
   @moduledoc false
   use McpServer.Router, name: "stdio"
 

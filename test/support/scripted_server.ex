@@ -1,6 +1,6 @@
 defmodule McpServer.ScriptedServer do
-  # An HTTP server that answers what a test says, byte for byte, one connection after the other; it can be as rude as a
-  # server can be. The process that started it is told of every request: `{:requested, server, request}`.
+  # An HTTP server that sends what a test says, byte for byte, one connection after the other. It can break the
+  # protocol. The process that started it gets a message for each request: `{:requested, server, request}`.
   @moduledoc false
 
   alias McpServer.JSON
@@ -10,14 +10,14 @@ defmodule McpServer.ScriptedServer do
 
   @type t :: %__MODULE__{id: reference(), url: String.t()}
   @type request :: %{method: String.t(), target: String.t(), headers: [{String.t(), String.t()}], body: binary()}
-  @typedoc "A response's bytes, or a function that has the connection for itself."
+  @typedoc "A response's bytes, or a function that gets the connection."
   @type answer :: iodata() | (connection() -> any())
   @type connection :: %{module: :gen_tcp | :ssl, socket: term(), owner: pid(), id: reference()}
 
-  # More than any client here should be willing to read.
+  # No client here should read as many bytes.
   @flood_bytes 100_000_000
 
-  @doc "Starts a server that answers each request with what the script returns for it; it ends with the test."
+  @doc "Starts a server that sends the script's return value for each request. It ends with the test."
   @spec start((request() -> answer()), keyword()) :: t()
   def start(script, options \\ []) do
     owner = self()
@@ -34,7 +34,7 @@ defmodule McpServer.ScriptedServer do
     end
   end
 
-  @doc "Starts a server that gives these answers in order, and nothing after them."
+  @doc "Starts a server that sends these responses in order, and then none."
   @spec start_with([answer()], keyword()) :: t()
   def start_with(answers, options \\ []) do
     {:ok, left} = Agent.start_link(fn -> answers end)
@@ -76,7 +76,7 @@ defmodule McpServer.ScriptedServer do
   @spec push(connection(), iodata()) :: :ok | {:error, term()}
   def push(connection, bytes), do: connection.module.send(connection.socket, bytes)
 
-  @doc "Sends the same bytes until the client has enough, or 100 MB are sent; tells the owner `{:flooded, server, bytes}`."
+  @doc "Sends the same bytes until the client closes, 100 MB at most. Then sends the owner `{:flooded, server, bytes}`."
   @spec flood(connection(), binary()) :: :ok
   def flood(connection, bytes), do: flood(connection, bytes, 0)
 
@@ -93,24 +93,24 @@ defmodule McpServer.ScriptedServer do
   @spec wait(connection()) :: {:error, term()}
   def wait(connection), do: connection.module.recv(connection.socket, 0, 15_000)
 
-  @doc "A whole response."
+  @doc "A complete response."
   @spec response(pos_integer(), [{String.t(), String.t()}], iodata()) :: iodata()
   def response(status, headers, body) do
     length = {"content-length", Integer.to_string(IO.iodata_length(body))}
     [head(status, [length | headers]), body]
   end
 
-  @doc "A response whose body is JSON."
+  @doc "A response with a JSON body."
   @spec json(pos_integer(), term()) :: iodata()
   def json(status \\ 200, term), do: response(status, [{"content-type", "application/json"}], JSON.encode!(term))
 
-  @doc "Status and headers, with the empty line behind them."
+  @doc "The status line and headers with the empty line."
   @spec head(pos_integer(), [{String.t(), String.t()}]) :: iodata()
   def head(status, headers) do
     ["HTTP/1.1 #{status} Whatever\r\n", for({name, value} <- headers, do: [name, ": ", value, "\r\n"]), "\r\n"]
   end
 
-  @doc "The next request that a server has received."
+  @doc "The server's next received request."
   @spec requested(t()) :: request()
   def requested(%{id: id}) do
     receive do
@@ -120,7 +120,7 @@ defmodule McpServer.ScriptedServer do
     end
   end
 
-  @doc "Every request that a server has received and nobody has looked at."
+  @doc "All received requests that were not yet read."
   @spec all_requested(t()) :: [request()]
   def all_requested(%{id: id} = server) do
     receive do
@@ -130,7 +130,7 @@ defmodule McpServer.ScriptedServer do
     end
   end
 
-  @doc "How many bytes a flood came to before the client closed."
+  @doc "The number of bytes of a flood before the client closed."
   @spec flooded(t()) :: non_neg_integer()
   def flooded(%{id: id}) do
     receive do

@@ -1,26 +1,26 @@
 defmodule McpServer.StdioPeer do
-  # A client that starts a server as another operating system process and talks to it over pipes.
-  # Every line that comes must be a message, and one of the official schema.
+  # A client that starts a server as a separate operating system process, and talks to it over pipes. Every received
+  # line must be a message that fits the official schema.
   @moduledoc false
 
   alias McpServer.{JSON, WireSchema}
 
   defstruct [:port, :stderr]
 
-  # The pipe in front ends when the client says so, which a port cannot: closing it closes stdout too.
+  # The pipe in front lets the client close the server's stdin. A port cannot: closing it also closes stdout.
   @until_eof "sed -u '/^__eof__$/Q'"
 
   @serve "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)"
 
-  @doc "The command that serves a router in a VM without a shell, as `elixir`, a release or mix start one; `flags` are `elixir`'s."
+  @doc "The command that serves a router in a VM without a shell, like a release or mix. `flags` are for `elixir`."
   def vm(expression \\ @serve, flags \\ "") do
     "elixir #{flags} -pa #{quoted(ebin())} -e #{quoted(expression)}"
   end
 
-  @doc "Where our own compiled modules are."
+  @doc "The folder of our compiled modules."
   def ebin, do: Path.join(Mix.Project.app_path(), "ebin")
 
-  @doc "Starts a command. `input:` is a shell command that writes its stdin, `output:` one that reads its stdout."
+  @doc "Starts a command. `input:` is a shell command that writes to its stdin, `output:` one that reads its stdout."
   def start(command, options \\ []) do
     stderr = Path.join(options[:tmp_dir] || System.tmp_dir!(), "stderr-#{System.unique_integer([:positive])}")
     input = options[:input] || @until_eof
@@ -41,7 +41,7 @@ defmodule McpServer.StdioPeer do
     %__MODULE__{port: port, stderr: stderr}
   end
 
-  @doc "A VM that serves and has answered: what follows is not start-up."
+  @doc "Starts a VM and waits for its first response, so that tests do not measure the start."
   def serving(context, options \\ []) do
     peer = start(vm(options[:serve] || @serve), tmp_dir: context.tmp_dir)
     write(peer, call("up", "echo", %{"text" => "up"}))
@@ -49,7 +49,7 @@ defmodule McpServer.StdioPeer do
     peer
   end
 
-  @doc "The text a tool answered with."
+  @doc "The text of a tool's result."
   def text(%{"result" => %{"content" => [%{"text" => text}]}}), do: text
 
   @doc "Milliseconds since an earlier `since(0)`."
@@ -58,7 +58,7 @@ defmodule McpServer.StdioPeer do
   @doc "Quotes text for the shell."
   def quoted(text), do: "'" <> String.replace(text, "'", "'\\''") <> "'"
 
-  @doc "A request's line."
+  @doc "The line of a request."
   def request(id, method, params \\ %{}),
     do: JSON.encode!(%{"jsonrpc" => "2.0", "id" => id, "method" => method, "params" => params})
 
@@ -87,10 +87,10 @@ defmodule McpServer.StdioPeer do
     peer
   end
 
-  @doc "Writes bytes as they are."
+  @doc "Writes bytes unchanged."
   def write_raw(peer, bytes), do: Port.command(peer.port, bytes)
 
-  @doc "Ends the server's stdin."
+  @doc "Closes the server's stdin."
   def eof(peer), do: write_raw(peer, "__eof__\n")
 
   @doc "The next message."
@@ -101,7 +101,7 @@ defmodule McpServer.StdioPeer do
     message
   end
 
-  @doc "The next line, whatever it is."
+  @doc "The next line, unchecked."
   def line(%{port: port} = peer, timeout \\ 15_000) do
     receive do
       {^port, {:data, {:eol, line}}} -> line
@@ -111,13 +111,13 @@ defmodule McpServer.StdioPeer do
     end
   end
 
-  @doc "The next message, where the requests were not written by `write/2` and cannot be matched."
+  @doc "The next message, for requests that were not sent with `write/2` and cannot be matched."
   def message(peer, timeout \\ 15_000) do
     {:ok, message} = JSON.decode(line(peer, timeout))
     message
   end
 
-  @doc "The server's exit status; a line before it is an error."
+  @doc "The server's exit status. A line before it is an error."
   def exit_status(%{port: port} = peer, timeout \\ 15_000) do
     receive do
       {^port, {:exit_status, status}} -> status
@@ -127,7 +127,7 @@ defmodule McpServer.StdioPeer do
     end
   end
 
-  @doc "What the server wrote to stderr so far."
+  @doc "The server's stderr so far."
   def errors(peer), do: with({:error, _reason} <- File.read(peer.stderr), do: {:ok, ""}) |> elem(1)
 
   defp watch(peer, event) do

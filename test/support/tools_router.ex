@@ -1,5 +1,5 @@
 defmodule McpServer.ToolsRouter do
-  # A server that puts tools while it runs, and hides them by their tags.
+  # A server that adds tools while it runs, and hides them by their tags.
   @moduledoc false
   use McpServer.Router, name: "tools"
 

@@ -12,7 +12,7 @@ defmodule McpServer.Tool.Overflow do
   @typedoc """
   A result over its budget.
 
-    * `:returned` – the handler's return value, `:result` – its result, `:bytes` – the size of the response
+    * `:returned` – the handler's return value, `:result` – its `CallResult`, `:bytes` – the size of its response
     * `:small` – content of up to this many bytes may still be sent
   """
   @type overflow :: %{

@@ -1,12 +1,12 @@
 defmodule McpServer.PostgresRepo.Connection do
-  # One connection: a passive socket, used by one process at a time.
+  # One connection: a passive socket for one process at a time.
   @moduledoc false
 
   @protocol 196_608
   @timeout 30_000
   @integers [20, 21, 23]
 
-  # A server that was told to end its connections also ends one that is being opened.
+  # A server that was told to end its connections also ends one that is just opening.
   def open(folder, left \\ 5) do
     path = Path.join(folder, ".s.PGSQL.5432")
     {:ok, socket} = :gen_tcp.connect({:local, path}, 0, [:binary, active: false])
@@ -80,7 +80,7 @@ defmodule McpServer.PostgresRepo.Connection do
     %{result | error: %{code: texts[?C], message: texts[?M]}}
   end
 
-  # Authentication without a password, parameters, notices, completed steps.
+  # Authentication without a password, parameters, notices and completed steps.
   defp take(?R, <<0::32>>, result), do: result
   defp take(_kind, _body, result), do: result
 
