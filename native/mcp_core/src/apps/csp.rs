@@ -3,40 +3,40 @@
 use super::origin::{Origin, OriginError};
 use crate::model::Csp;
 
-/// The most origins one list may declare.
+/// The maximum number of origins in one list.
 pub const MAX_ORIGINS: usize = 100;
 
-/// Why no policy can be made of a declaration. It does not show what was declared.
+/// Why a declaration gives no policy. The error contains no declared text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CspError {
-    /// An entry is no origin.
+    /// An entry is not an origin.
     #[error("{list}[{index}] {reason}")]
     Origin {
-        /// The list, as it is called on the wire.
+        /// The list's name on the wire.
         list: &'static str,
-        /// The entry's place in the list.
+        /// The entry's index in the list.
         index: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: OriginError,
     },
     /// A list has more than [`MAX_ORIGINS`] entries.
     #[error("{list} has more than {MAX_ORIGINS} entries")]
     TooMany {
-        /// The list, as it is called on the wire.
+        /// The list's name on the wire.
         list: &'static str,
     },
 }
 
 /// The policy for a declaration, as the value of a `Content-Security-Policy` header.
 ///
-/// Without a declaration (or with one that declares nothing) a resource may use only what it brings
-/// along, and connect to nothing. Each list widens its own directives: `connectDomains` `connect-src`;
-/// `resourceDomains` `script-src`, `style-src`, `img-src`, `media-src` and `font-src`; `frameDomains`
-/// `frame-src`; `baseUriDomains` `base-uri`. The last two appear only when declared.
+/// Without a declaration, or with an empty one, a resource may use only its own content and connect
+/// to no host. Each list extends these directives: `connectDomains` `connect-src`;
+/// `resourceDomains` `script-src`, `style-src`, `img-src`, `media-src` and `font-src`;
+/// `frameDomains` `frame-src`; `baseUriDomains` `base-uri`. The last two appear only when declared.
 ///
 /// # Errors
-/// [`CspError`] when an entry is not exactly an origin, or there are too many.
+/// [`CspError`] when an entry is not exactly one origin, or a list has too many entries.
 ///
 /// # Examples
 /// ```
@@ -50,11 +50,11 @@ pub fn policy(declared: Option<&Csp>) -> Result<String, CspError> {
     directives(declared).map(|directives| directives.join("; "))
 }
 
-/// The [`policy`] of a declaration, and what it leaves to the browser said as well: `frame-src
-/// 'none'` and `base-uri 'self'` where nothing is declared for them, and `object-src 'none'`.
+/// The [`policy`] of a declaration with explicit defaults: `frame-src 'none'` and `base-uri 'self'`
+/// unless declared, and `object-src 'none'`.
 ///
-/// `default-src 'none'` stands in for the first and the last, but not for `base-uri`: without one a
-/// document may give itself any base. The extension's specification asks sandboxes for all three.
+/// `default-src 'none'` covers `frame-src` and `object-src`, but not `base-uri`: without it a
+/// document may set any base. The extension's specification requires all three of sandboxes.
 ///
 /// # Errors
 /// As [`policy`].
@@ -137,8 +137,8 @@ fn directive(start: &str, origins: &[Origin]) -> String {
     })
 }
 
-/// A directive of these origins and nothing else. An empty list says `'none'`: a directive without
-/// a source means the same, but not every reader knows.
+/// A directive with only these origins. An empty list becomes `'none'`. A directive without a
+/// source means the same but is less clear.
 fn only(name: &str, origins: &[Origin]) -> String {
     match origins {
         [] => format!("{name} 'none'"),

@@ -1,8 +1,7 @@
-//! The MCP Apps extension: user interfaces as resources, drawn by the host in a sandbox.
+//! The MCP Apps extension: user interfaces as resources, which the host displays in a sandbox.
 //!
-//! The objects themselves ([`AppMeta`](crate::model::AppMeta) and what stands in it) are with the
-//! other objects; here is what the extension is called, what a declared policy becomes, and whether
-//! the views that tools name exist.
+//! [`AppMeta`](crate::model::AppMeta) and its members are in the `model` module. This module has
+//! the extension's names, the policy of a declaration, and the check that the views of tools exist.
 
 pub mod csp;
 pub mod origin;
@@ -14,5 +13,5 @@ pub const EXTENSION: &str = "io.modelcontextprotocol/ui";
 /// The media type of a UI resource.
 pub const MIME_TYPE: &str = "text/html;profile=mcp-app";
 
-/// How the URI of every UI resource begins.
+/// The prefix of the URI of every UI resource.
 pub const SCHEME: &str = "ui://";

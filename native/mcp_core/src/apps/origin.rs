@@ -1,5 +1,5 @@
-//! Origins as a Content-Security-Policy may name them, read so strictly that none can end its
-//! directive or begin another.
+//! Origins for a Content-Security-Policy. The strict parser prevents an origin from ending its
+//! directive or starting another.
 
 use std::fmt;
 
@@ -15,33 +15,33 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin(String);
 
-/// Why a text is no origin. It does not show the text.
+/// Why a text is not an origin. The error does not contain the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OriginError {
-    /// There is nothing.
+    /// The text is empty.
     #[error("is empty")]
     Empty,
-    /// There are more than 300 bytes.
+    /// The text is longer than 300 bytes.
     #[error("is longer than {MAX_BYTES} bytes")]
     TooLong,
-    /// The byte at this offset has no place in an origin: a space, a quote, `;`, `,`, a control
-    /// character, anything beyond ASCII.
+    /// The byte at this offset is not allowed in an origin, such as a space, a quote, `;`, `,`, a
+    /// control character or a non-ASCII byte.
     #[error("has a character at byte {0} that no origin has")]
     Character(usize),
-    /// Another scheme than `https`, `http`, `wss` or `ws`.
+    /// The scheme is not `https`, `http`, `wss` or `ws`.
     #[error("has another scheme than https, http, wss or ws")]
     Scheme,
-    /// A scheme and nothing else, such as `data:`, which would admit every source of that scheme.
+    /// The text is only a scheme, such as `data:`, which would allow every source of that scheme.
     #[error("is a scheme without a host")]
     SchemeAlone,
-    /// The host is no domain name or IPv4 address.
+    /// The host is neither a domain name nor an IPv4 address.
     #[error("has a host that is no domain name")]
     Host,
-    /// A `*` that is not the first of at least three labels.
+    /// A `*` is not the first of at least three labels.
     #[error("has a wildcard that is not *. in front of a domain of two labels or more")]
     Wildcard,
-    /// The port is no number from 1 to 65535.
+    /// The port is not a number from 1 to 65535.
     #[error("has a port that is no number from 1 to 65535")]
     Port,
     /// Something follows the host and port.
@@ -55,10 +55,10 @@ const MAX_LABEL_BYTES: usize = 63;
 const SCHEMES: [&str; 4] = ["https", "http", "wss", "ws"];
 
 impl Origin {
-    /// Reads an origin.
+    /// Parses an origin.
     ///
     /// # Errors
-    /// An [`OriginError`] for anything that is not exactly one.
+    /// An [`OriginError`] if the text is not exactly one origin.
     pub fn parse(text: &str) -> Result<Self, OriginError> {
         check_bytes(text)?;
         let text = text.to_ascii_lowercase();
@@ -108,7 +108,7 @@ fn check_bytes(text: &str) -> Result<(), OriginError> {
 }
 
 fn check_port(port: &str) -> Result<(), OriginError> {
-    // `str::parse` would take a sign too, but no `+` gets this far.
+    // `str::parse` accepts a sign too, but the byte check has refused `+`.
     match port.parse::<u16>() {
         Ok(number) if number > 0 && !port.starts_with('0') => Ok(()),
         _ => Err(OriginError::Port),

@@ -1,4 +1,4 @@
-//! Views: the `ui://` resources that draw the results of tools.
+//! Views: the `ui://` resources that display the results of tools.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::SCHEME;
 use crate::schema::nearest;
 
-/// The most views a message lists.
+/// The maximum number of views in a message.
 const MAX_LISTED: usize = 20;
 
-/// The view that a tool, as it stands on the wire, names in its `_meta`.
+/// The view that a tool in its wire format names in `_meta`.
 ///
 /// # Examples
 /// ```
@@ -23,7 +23,7 @@ pub fn view_of(tool: &Value) -> Option<&str> {
     tool.pointer("/_meta/ui/resourceUri")?.as_str()
 }
 
-/// Whether a URI, or the beginning of a URI template, is that of a view.
+/// Whether a URI or URI template is that of a view.
 ///
 /// # Examples
 /// ```
@@ -36,9 +36,8 @@ pub fn is_view(uri: &str) -> bool {
     uri.starts_with(SCHEME)
 }
 
-/// Why the view of a tool cannot be drawn, where it cannot: a host reads it from the same server.
-/// `declared` are the URIs and URI templates of the server's resources, `reads` says whether a URI
-/// is that of one.
+/// Why a host cannot read a tool's view from this server; `None` if it can. `declared` are the URIs
+/// and URI templates of the server's resources. `reads` says whether a URI matches one of them.
 pub(crate) fn fault<'d>(
     view: &str,
     declared: impl Iterator<Item = &'d str>,

@@ -1,7 +1,7 @@
 //! Opaque cursors of paged lists.
 //!
-//! A cursor names the list, the catalogue it was cut from and the page, so that one from another
-//! list or an older catalogue is refused instead of skipping entries.
+//! A cursor names the list, the catalogue and the page. A cursor from another list or an older
+//! catalogue is refused, because it would skip entries.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -21,7 +21,7 @@ pub(super) fn encode(kind: ListKind, fingerprint: u64, page: u32) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The page a cursor names, if it is one of this list.
+/// The page that a cursor names, if the cursor belongs to this list.
 #[must_use]
 pub(super) fn decode(text: &str, kind: ListKind, fingerprint: u64) -> Option<u32> {
     let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
@@ -32,13 +32,13 @@ pub(super) fn decode(text: &str, kind: ListKind, fingerprint: u64) -> Option<u32
     known.then(|| u32::from_be_bytes(page))
 }
 
-/// FNV-1a: tells one catalogue from another, nothing more.
+/// An FNV-1a hash. It only distinguishes catalogues and gives no security.
 #[must_use]
 pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
     fingerprint_of(0xcbf2_9ce4_8422_2325, &[bytes])
 }
 
-/// The fingerprint of a part of the catalogue that `parts` describe.
+/// The fingerprint of the part of a catalogue that `parts` describe.
 #[must_use]
 pub(super) fn fingerprint_of(catalog: u64, parts: &[&[u8]]) -> u64 {
     let bytes = parts.iter().flat_map(|part| part.iter());

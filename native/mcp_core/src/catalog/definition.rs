@@ -1,4 +1,4 @@
-//! What a server declares about itself: the text a catalogue is built from.
+//! A server's declaration, from which its catalogue is built.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,16 +9,16 @@ use crate::arguments::ArgumentRule;
 use crate::json::{Limits, UNLIMITED, big_integer, check};
 use crate::schema::Formats;
 
-/// A server's whole declaration, as the Elixir router writes it. Keys are camelCase.
+/// A server's declaration, as the Elixir router writes it. Keys are camelCase.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a server definition")]
 pub struct Definition {
-    /// The server itself.
+    /// The server's own data.
     pub server: ServerDefinition,
-    /// Tools in declaration order, each as it stands on the newest wire.
+    /// Tools in declaration order, each in the wire format of the newest revision.
     #[serde(default)]
     pub tools: Vec<Value>,
-    /// What admission must know of each tool beside its wire form; as many as `tools`.
+    /// The rules for each tool that its wire format does not hold; as many as `tools`.
     #[serde(default)]
     pub tool_rules: Vec<ToolRule>,
     /// Prompts in declaration order.
@@ -39,22 +39,22 @@ pub struct Definition {
     /// Lists that user code computes for each request.
     #[serde(default)]
     pub dynamic: Vec<String>,
-    /// Which entries are not there for every client.
+    /// Entries that only some clients may see.
     #[serde(default)]
     pub rules: Rules,
-    /// Which entries may be used without a token.
+    /// Entries that may be used without a token.
     #[serde(default)]
     pub public: Public,
-    /// Whether there are tools that were declared while the server runs: which ones, its own code knows.
+    /// Whether tools may be declared at run time. Only the server's own code knows them.
     #[serde(default)]
     pub run_time_tools: bool,
-    /// Whether some of these may run as tasks.
+    /// Whether some of these tools may run as tasks.
     #[serde(default)]
     pub run_time_tasks: bool,
 }
 
 impl Definition {
-    /// As deep as messages may be: `serde_json` by itself stops a level before.
+    /// Allows the depth of messages. The limit of `serde_json` is one level lower.
     fn parse(text: &[u8]) -> Result<Self, CatalogError> {
         let limits = Limits {
             max_depth: Limits::default().max_depth,
@@ -69,7 +69,8 @@ impl Definition {
     /// Reads a definition.
     ///
     /// # Errors
-    /// [`CatalogError::Definition`] when the text is none; an entry with an integer beyond 64 bits is named.
+    /// [`CatalogError::Definition`] when the text is not a definition. For an integer beyond 64
+    /// bits the error names the entry.
     pub fn read(text: &[u8]) -> Result<Self, CatalogError> {
         let definition = Self::parse(text)?;
         match big_integer(text) {
@@ -79,25 +80,25 @@ impl Definition {
     }
 }
 
-/// The server's name, its texts and its defaults.
+/// The server's name, texts and defaults.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a server declaration")]
 pub struct ServerDefinition {
-    /// The `Implementation` object, as it stands on the newest wire.
+    /// The `Implementation` object in the wire format of the newest revision.
     pub info: Value,
     /// Guidance for the model.
     #[serde(default)]
     pub instructions: Option<String>,
-    /// How long a client may keep a list, in milliseconds (2026-07-28).
+    /// How long a client may cache a list, in milliseconds (2026-07-28).
     #[serde(default)]
     pub ttl_ms: u64,
-    /// Who may share a kept list (2026-07-28).
+    /// Who may share a cached list (2026-07-28).
     #[serde(default)]
     pub cache_scope: CacheScope,
-    /// How many entries a page of a list has.
+    /// The number of entries on a page of a list.
     #[serde(default = "default_page_size")]
     pub page_size: usize,
-    /// Extensions this server speaks, by identifier.
+    /// Extensions that the server supports, by identifier.
     #[serde(default)]
     pub extensions: serde_json::Map<String, Value>,
     /// Capabilities outside the specification, by name.
@@ -109,7 +110,7 @@ pub struct ServerDefinition {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase", expecting = "\"private\" or \"public\"")]
 pub enum CacheScope {
-    /// Only the client that asked.
+    /// Only the client that sent the request.
     #[default]
     Private,
     /// Anyone.
@@ -127,42 +128,42 @@ impl CacheScope {
     }
 }
 
-/// What admission must know of a tool beside its wire form.
+/// The rules for a tool that its wire format does not hold.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a tool's rules")]
 pub struct ToolRule {
-    /// Client capabilities without which the tool is not called.
+    /// Client capabilities that the tool requires.
     #[serde(default)]
     pub requires: Vec<String>,
-    /// Which formats its arguments have to have.
+    /// The formats that its arguments must match.
     #[serde(default)]
     pub formats: Formats,
-    /// Whether arguments that do not fit are repaired where that leaves no doubt.
+    /// Whether invalid arguments are repaired if the repair is unambiguous.
     #[serde(default)]
     pub repair: bool,
-    /// What becomes of its arguments when they have been checked.
+    /// The conversion of valid arguments, if any.
     #[serde(default)]
     pub arguments: Option<ArgumentRule>,
-    /// What is asked of a client before the tool is called; admission asks nothing of it.
+    /// The authorization check before a call. Admission does not run it.
     #[serde(default)]
     pub asks: Asks,
 }
 
-/// What a tool asks of a client.
+/// The authorization check of a tool.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(
     rename_all = "lowercase",
     expecting = "what is asked before a tool is called"
 )]
 pub enum Asks {
-    /// Nothing was said.
+    /// Not declared.
     #[default]
     Nothing,
-    /// Nothing, on purpose: it is for everybody.
+    /// Explicitly none: all clients may call the tool.
     Public,
-    /// A function of the server's own.
+    /// A function of the server's code.
     Function,
-    /// Scopes of the token.
+    /// Scopes that the token must have.
     Scopes,
 }
 

@@ -1,4 +1,4 @@
-//! What a server says of itself: capabilities, `initialize` and `server/discover`.
+//! A server's description: capabilities, `initialize` and `server/discover`.
 
 use serde_json::{Map, Value, json};
 
@@ -11,20 +11,20 @@ use crate::json;
 use crate::model::{self, TASKS_EXTENSION};
 use crate::revision::{Era, Revision};
 
-/// What the server can do, as it advertises it.
+/// The capabilities that a server advertises.
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each is a capability of its own"
 )]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Capabilities {
-    /// `tools/*` answer.
+    /// Offers `tools/*`.
     pub tools: bool,
-    /// `prompts/*` answer.
+    /// Offers `prompts/*`.
     pub prompts: bool,
-    /// `resources/*` answer.
+    /// Offers `resources/*`.
     pub resources: bool,
-    /// `completion/complete` answers.
+    /// Offers `completion/complete`.
     pub completions: bool,
     /// Calls may run as tasks.
     pub tasks: bool,
@@ -55,7 +55,7 @@ impl Capabilities {
         }
     }
 
-    /// The capabilities object at `revision`.
+    /// The capabilities object in `revision`.
     #[must_use]
     pub fn to_value(&self, revision: Revision) -> Value {
         let mut object = Map::new();
@@ -113,7 +113,7 @@ fn has_views(definition: &Definition) -> bool {
         .any(|uri| uri.and_then(Value::as_str).is_some_and(is_view))
 }
 
-/// The prebuilt answers to `initialize` and `server/discover`, behind their ids.
+/// The prebuilt responses to `initialize` and `server/discover`, after their ids.
 #[derive(Debug)]
 pub(super) struct Descriptions {
     initialize: [Vec<u8>; Revision::ALL.len()],

@@ -1,4 +1,4 @@
-//! What the revision in force adds to every result of a server.
+//! The members that a revision adds to every result of a server.
 
 use serde_json::Value;
 
@@ -6,10 +6,10 @@ use crate::json::write_string;
 use crate::model;
 use crate::revision::{Era, Revision};
 
-/// Where a stateless result says who answered.
+/// The `_meta` member of a stateless result that names the server.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Members around a result's own: its type in front, who answered behind.
+/// Members around those of the result: its type at the start, the server's info at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// Members that open the result, such as `"resultType":"complete"`; may be empty.
@@ -28,7 +28,7 @@ impl Extras {
         }
     }
 
-    /// `,"_meta":{…}` where there is one, and the braces that end the result and the message.
+    /// `,"_meta":{…}` if there is one, and the braces that end the result and the message.
     pub fn close_result(&self, out: &mut Vec<u8>) {
         for (place, (name, value)) in self.meta.iter().enumerate() {
             out.extend_from_slice(if place == 0 { b",\"_meta\":{" } else { b"," });
@@ -43,14 +43,15 @@ impl Extras {
     }
 }
 
-/// What a server adds to its results: encoded once, because every result needs it.
+/// The members that a server adds to its results. They are encoded once, because every result needs
+/// them.
 pub(super) struct ServerExtras {
     session: Extras,
     stateless: Extras,
 }
 
 impl ServerExtras {
-    /// Those of a server with that `Implementation` object.
+    /// The extras of a server with this `Implementation` object.
     pub(super) fn of(info: &Value) -> Self {
         let info = model::encode_for(&model::IMPLEMENTATION, info, Revision::NEWEST);
         Self {

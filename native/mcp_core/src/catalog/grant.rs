@@ -1,35 +1,36 @@
-//! Which entries exist for which clients: the distinct rules of a server are numbered, and what a client
-//! may know of is a bit for each of them.
+//! Visibility of entries. The distinct rules of a server are numbered, and a client's grant has one
+//! bit for each rule.
 
 use serde::Deserialize;
 
 use super::{Entry, ListKind};
 
-/// Something of each entry of the four lists; none where a list is shorter.
+/// One value for each entry of the four lists. An entry beyond the end of a list has the default
+/// value.
 #[derive(Debug, Default, Deserialize)]
 #[serde(
     rename_all = "camelCase",
     expecting = "what holds for entries, by list"
 )]
 pub struct OfEntries<T> {
-    /// Of the tools.
+    /// The values of the tools.
     #[serde(default = "Vec::new")]
     pub tools: Vec<T>,
-    /// Of the prompts.
+    /// The values of the prompts.
     #[serde(default = "Vec::new")]
     pub prompts: Vec<T>,
-    /// Of the static resources.
+    /// The values of the static resources.
     #[serde(default = "Vec::new")]
     pub resources: Vec<T>,
-    /// Of the resource templates.
+    /// The values of the resource templates.
     #[serde(default = "Vec::new")]
     pub resource_templates: Vec<T>,
 }
 
-/// The number of the rule that each entry obeys; `None` where it is there for everybody.
+/// The number of each entry's rule; `None` if all clients may see the entry.
 pub type Rules = OfEntries<Option<usize>>;
 
-/// Whether each entry may be used without a token, where the endpoint allows that.
+/// Whether each entry may be used without a token, if the endpoint allows it.
 pub type Public = OfEntries<bool>;
 
 impl<T: Copy + Default> OfEntries<T> {
@@ -42,7 +43,7 @@ impl<T: Copy + Default> OfEntries<T> {
         }
     }
 
-    /// What holds for an entry.
+    /// The value of an entry.
     pub(super) fn of(&self, entry: Entry) -> T {
         let of = self.list(entry.kind).get(entry.index).copied();
         of.unwrap_or_default()
@@ -50,18 +51,18 @@ impl<T: Copy + Default> OfEntries<T> {
 }
 
 impl Rules {
-    /// Whether some entry of the list is not there for everybody.
+    /// Whether the list has an entry that only some clients may see.
     pub(super) fn filter(&self, kind: ListKind) -> bool {
         self.list(kind).iter().any(Option::is_some)
     }
 }
 
-/// What a client may know of: the bit of each rule, that of rule 0 the lowest of the first byte.
+/// The rules that a client satisfies, one bit each. Rule 0 is the lowest bit of the first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant<'g>(pub &'g [u8]);
 
 impl Grant<'_> {
-    /// Whether an entry that obeys the rule is there for the client.
+    /// Whether the client may see an entry with this rule.
     #[must_use]
     pub fn allows(self, rule: Option<usize>) -> bool {
         rule.is_none_or(|rule| {

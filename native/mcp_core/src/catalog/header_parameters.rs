@@ -1,7 +1,6 @@
 //! `x-mcp-header`: arguments of a tool that clients repeat in `Mcp-Param-*` headers (2026-07-28).
 //!
-//! Clients drop a tool whose annotations are wrong, so a wrong one is refused when the catalogue is
-//! built.
+//! Clients drop a tool with an invalid annotation, so the catalogue refuses it when it is built.
 
 use serde_json::{Map, Value};
 
@@ -16,24 +15,24 @@ const SCHEMA_MAPS: [&str; 5] = [
     "definitions",
 ];
 
-/// Keywords whose content is data, in which an annotation is none.
+/// Keywords whose content is data; annotations there are ignored.
 const DATA: [&str; 5] = ["const", "default", "enum", "example", "examples"];
 
 /// An argument that a header repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderParameter {
-    /// The part of the header's name behind `Mcp-Param-`, as declared.
+    /// The part of the header name after `Mcp-Param-`, as declared.
     pub header: String,
-    /// The same in lower case: header names have no case.
+    /// The same in lower case, because header names are case-insensitive.
     pub key: String,
-    /// The names of the properties that lead to the argument.
+    /// The property names on the path to the argument.
     pub path: Vec<String>,
 }
 
 /// The annotated properties of an input schema.
 ///
 /// # Errors
-/// What is wrong with one of them, beginning with which.
+/// A text that names the invalid property and the fault.
 pub fn collect(schema: &Value) -> Result<Vec<HeaderParameter>, String> {
     let mut found = Vec::new();
     walk(schema, &Place::root(), &mut found)?;
@@ -53,11 +52,11 @@ pub fn collect(schema: &Value) -> Result<Vec<HeaderParameter>, String> {
     Ok(found)
 }
 
-/// Where in the schema the walk is.
+/// The current position in the schema.
 struct Place {
-    /// For the developer.
+    /// The JSON pointer, for error messages.
     pointer: String,
-    /// The properties that lead here; `None` where other keywords do too.
+    /// The property names on the path; `None` if the path has other keywords.
     properties: Option<Vec<String>>,
 }
 
@@ -87,7 +86,7 @@ impl Place {
         }
     }
 
-    /// What the annotation of the schema at this place declares.
+    /// The parameter that the annotation here declares.
     fn parameter(
         &self,
         annotation: &Value,
@@ -120,7 +119,7 @@ impl Place {
     }
 }
 
-/// Visits every subschema. What stands behind an unknown keyword counts as one too.
+/// Visits every subschema. The value of an unknown keyword counts as one too.
 fn walk(value: &Value, place: &Place, found: &mut Vec<HeaderParameter>) -> Result<(), String> {
     match value {
         Value::Object(schema) => walk_schema(schema, place, found),
@@ -164,7 +163,7 @@ fn walk_schema(
     Ok(())
 }
 
-/// RFC 9110: what a header may be called.
+/// Whether a text is a valid header name (RFC 9110).
 fn is_token(name: &str) -> bool {
     let belongs = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !name.is_empty() && name.bytes().all(belongs)

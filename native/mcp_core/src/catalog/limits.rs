@@ -1,9 +1,9 @@
-//! What a definition may cost.
+//! The limits of a definition.
 
 use super::template::TemplateLimits;
 use crate::schema::SchemaLimits;
 
-/// What each schema and each URI template of a definition may cost.
+/// The limits of each schema and each URI template of a definition.
 ///
 /// # Examples
 /// ```

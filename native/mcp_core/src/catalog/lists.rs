@@ -1,7 +1,7 @@
 //! The four lists and the descriptions of the server, encoded once per revision.
 //!
-//! A prebuilt answer is everything behind the id: `,"result":{…}}`. Whoever replies writes the head
-//! with the id in front and never touches the rest again.
+//! A prebuilt response is everything after the id: `,"result":{…}}`. The sender writes the head
+//! with the id in front of it and never copies the rest.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::json;
 use crate::model::{self, Shape};
 use crate::revision::{Era, Revision};
 
-/// Which list.
+/// One of the four lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ListKind {
@@ -48,7 +48,7 @@ impl ListKind {
         }
     }
 
-    /// What an entry is called in messages.
+    /// The name of an entry in messages.
     #[must_use]
     pub const fn noun(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl ListKind {
     }
 }
 
-/// How long and with whom a client may share what it got (2026-07-28).
+/// How long a client may cache a result, and who may share it (2026-07-28).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caching {
     /// Milliseconds.
@@ -92,18 +92,18 @@ impl Caching {
     }
 }
 
-/// One list's pages, for each revision.
+/// The pages of one list for each revision.
 #[derive(Debug)]
 pub(super) struct Pages([Encoded; Revision::ALL.len()]);
 
-/// The pages of one revision, and where each entry lies in them.
+/// The pages of one revision, and the page and byte range of each entry.
 #[derive(Debug)]
 struct Encoded {
     pages: Vec<Vec<u8>>,
     entries: Vec<(usize, Range<usize>)>,
 }
 
-/// What the pages of one catalogue have in common.
+/// The values that all pages of a catalogue share.
 pub(super) struct PageContext<'c> {
     pub(super) page_size: usize,
     pub(super) fingerprint: u64,
@@ -121,7 +121,7 @@ impl Pages {
         pages.get(usize::try_from(page).ok()?).map(Vec::as_slice)
     }
 
-    /// The entries as they were encoded, in the order of declaration.
+    /// The encoded entries in declaration order.
     pub(super) fn entries(&self, revision: Revision) -> impl Iterator<Item = &[u8]> {
         let encoded = self.0.get(revision.index());
         encoded.into_iter().flat_map(|encoded| {
@@ -170,7 +170,7 @@ fn encode_pages(
     }
 }
 
-/// How a list of so many entries is cut. One without entries has a page all the same.
+/// How a list is split into pages. An empty list has one page.
 #[derive(Clone, Copy)]
 pub(super) struct PageCount {
     size: usize,
@@ -187,12 +187,12 @@ impl PageCount {
         }
     }
 
-    /// The page behind that one.
+    /// The next page, if there is one.
     pub(super) fn next(self, page: u32) -> Option<u32> {
         page.checked_add(1).filter(|next| *next < self.count)
     }
 
-    /// What stands on the page.
+    /// The entries of the page.
     pub(super) fn of_page<'e, 'x>(self, entries: &'e [&'x [u8]], page: u32) -> &'e [&'x [u8]] {
         let pages = entries.chunks(self.size);
         let place = usize::try_from(page).unwrap_or(usize::MAX);
@@ -200,7 +200,7 @@ impl PageCount {
     }
 }
 
-/// What stands around the entries of a page.
+/// The frame around the entries of a page.
 pub(super) struct PageFrame<'c> {
     pub(super) kind: ListKind,
     pub(super) revision: Revision,
@@ -208,7 +208,7 @@ pub(super) struct PageFrame<'c> {
     pub(super) extras: &'c Extras,
 }
 
-/// A page, and where each entry lies in it.
+/// A page, and the byte range of each entry.
 pub(super) struct Page {
     pub(super) text: Vec<u8>,
     pub(super) entries: Vec<Range<usize>>,
@@ -251,5 +251,5 @@ impl PageFrame<'_> {
     }
 }
 
-/// About as much as stands around the entries.
+/// The approximate size of a page without its entries.
 const FRAME_BYTES: usize = 512;

@@ -1,5 +1,5 @@
-//! What a server offers: tools, prompts, resources, and everything about them that can be
-//! computed before the first message arrives.
+//! A server's tools, prompts and resources, and all data about them that can be computed before the
+//! first message.
 
 mod cursor;
 mod definition;
@@ -38,22 +38,22 @@ use lists::{PageContext, PageCount, PageFrame, Pages};
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogError {
-    /// Not a definition at all.
+    /// The text is not a definition.
     #[error("not a server definition: {0}")]
     Definition(String),
-    /// One of the declared objects is not fit for the wire.
+    /// A declared object is invalid.
     #[error("{kind} \"{name}\": {reason}")]
     Entry {
         /// `tool`, `prompt`, `resource` or `resource template`.
         kind: &'static str,
-        /// Its name, or its place in the list where it has none.
+        /// Its name, or its index in the list if it has none.
         name: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
 }
 
-/// A compiled server definition. Immutable; shared by every connection of the server.
+/// A compiled server definition. It is immutable, and all connections of the server share it.
 pub struct Catalog<J: Json> {
     extras: ServerExtras,
     caching: Caching,
@@ -78,11 +78,11 @@ pub struct Catalog<J: Json> {
 impl<J: Json> Catalog<J> {
     /// Compiles a definition: every list for every revision, every schema, every URI template.
     ///
-    /// Compiling a schema recurses inside a third-party crate, so this wants a thread with a
-    /// large stack (64 MiB holds any schema within the default limits).
+    /// Compiling a schema recurses inside a third-party crate, so the thread needs a large stack.
+    /// 64 MiB are enough for any schema within the default limits.
     ///
     /// # Errors
-    /// [`CatalogError`] naming the entry that cannot be served.
+    /// [`CatalogError`] naming the invalid entry.
     pub fn build(definition: &[u8], limits: &CatalogLimits) -> Result<Self, CatalogError> {
         let fingerprint = cursor::fingerprint(definition);
         let definition = Definition::read(definition)?;
@@ -128,13 +128,13 @@ impl<J: Json> Catalog<J> {
         })
     }
 
-    /// What the server can do.
+    /// The server's capabilities.
     #[must_use]
     pub const fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
 
-    /// The prebuilt answer to a list request, behind its id; `None` for a cursor of another list.
+    /// The prebuilt response to a list request, after its id; `None` for a cursor of another list.
     #[must_use]
     pub fn list(&self, kind: ListKind, revision: Revision, cursor: Option<&str>) -> Option<&[u8]> {
         let page = match cursor {
@@ -144,9 +144,9 @@ impl<J: Json> Catalog<J> {
         self.lists.get(kind as usize)?.get(revision, page)
     }
 
-    /// The answer to a list request of a client with that grant, behind its id; `None` for a cursor of another
-    /// list, of another grant, or of other entries behind the declared ones. Those are `more`: JSON texts as on
-    /// the newest wire, which `version` tells from all others.
+    /// The response to a list request of a client with this grant, after its id. `more` are entries
+    /// after the declared ones: JSON texts in the wire format of the newest revision. `version`
+    /// identifies them. `None` for a cursor of another list, grant or `version`.
     #[must_use]
     pub fn granted_list(
         &self,
@@ -186,7 +186,7 @@ impl<J: Json> Catalog<J> {
         if page >= pages.count {
             return None;
         }
-        // What one client is told is nothing to another.
+        // The list is specific to one client, so no other client may share it.
         let caching = Caching {
             scope: CacheScope::Private,
             ..self.caching
@@ -203,20 +203,20 @@ impl<J: Json> Catalog<J> {
         Some(page.text)
     }
 
-    /// Whether the list is not the same for every client.
+    /// Whether the list differs between clients.
     #[must_use]
     pub fn is_filtered(&self, kind: ListKind) -> bool {
         let filtered = self.filtered.get(kind as usize).copied();
         filtered.unwrap_or_default() || (self.run_time_tools && kind == ListKind::Tools)
     }
 
-    /// Whether some entry is not there for every client.
+    /// Whether some entries are visible to only some clients.
     #[must_use]
     pub fn is_guarding(&self) -> bool {
         self.run_time_tools || self.filtered.contains(&true)
     }
 
-    /// Whether the entry is not there for every client.
+    /// Whether only some clients may see the entry.
     #[must_use]
     pub fn is_guarded(&self, entry: Entry) -> bool {
         entry == Entry::RUN_TIME || self.rules.of(entry).is_some()
@@ -228,7 +228,7 @@ impl<J: Json> Catalog<J> {
         self.public.of(entry)
     }
 
-    /// Whether there are tools that were declared while the server runs.
+    /// Whether tools may be declared at run time.
     #[must_use]
     pub const fn has_run_time_tools(&self) -> bool {
         self.run_time_tools
@@ -240,19 +240,19 @@ impl<J: Json> Catalog<J> {
         self.dynamic.contains(&kind)
     }
 
-    /// The prebuilt answer to `initialize`, behind its id.
+    /// The prebuilt response to `initialize`, after its id.
     #[must_use]
     pub fn initialize_tail(&self, revision: Revision) -> &[u8] {
         self.descriptions.initialize(revision)
     }
 
-    /// The prebuilt answer to `server/discover`, behind its id.
+    /// The prebuilt response to `server/discover`, after its id.
     #[must_use]
     pub fn discover_tail(&self) -> &[u8] {
         self.descriptions.discover()
     }
 
-    /// What `revision` adds to a result of this server.
+    /// The members that `revision` adds to a result of this server.
     #[must_use]
     pub const fn extras(&self, revision: Revision) -> &Extras {
         self.extras.at(revision)
@@ -264,27 +264,27 @@ impl<J: Json> Catalog<J> {
         (revision.era() == Era::Stateless).then_some(self.caching)
     }
 
-    /// The tool of that name and its place.
+    /// The tool with this name, and its index.
     #[must_use]
     pub fn find_tool(&self, name: &str) -> Option<(usize, &ToolTarget<J>)> {
         let index = *self.tool_names.get(name)?;
         Some((index, self.tools.get(index)?))
     }
 
-    /// The tool at that place.
+    /// The tool at this index.
     #[must_use]
     pub fn tool(&self, index: usize) -> Option<&ToolTarget<J>> {
         self.tools.get(index)
     }
 
-    /// The prompt of that name and its place.
+    /// The prompt with this name, and its index.
     #[must_use]
     pub fn find_prompt(&self, name: &str) -> Option<(usize, &PromptTarget)> {
         let index = *self.prompt_names.get(name)?;
         Some((index, self.prompts.get(index)?))
     }
 
-    /// What a URI reads: a static resource, or the first template that matches.
+    /// The target of a URI: a static resource, or the first template that matches.
     #[must_use]
     pub fn find_resource(&self, uri: &str) -> Option<ReadTarget> {
         self.find_read_target(uri, |_, _| true)
@@ -309,7 +309,7 @@ impl<J: Json> Catalog<J> {
             })
     }
 
-    /// The template whose text is `uri_template`, and its place.
+    /// The template whose text is `uri_template`, and its index.
     #[must_use]
     pub fn find_template(&self, uri_template: &str) -> Option<(usize, &TemplateTarget)> {
         self.templates
@@ -318,7 +318,7 @@ impl<J: Json> Catalog<J> {
             .find(|(_, template)| template.text == uri_template)
     }
 
-    /// The place of the static resource of that URI.
+    /// The index of the static resource with this URI.
     #[must_use]
     pub fn resource_at(&self, uri: &str) -> Option<usize> {
         self.resource_uris.get(uri).copied()
@@ -335,8 +335,8 @@ impl Definition {
         }
     }
 
-    /// What is said of an integer of more than 64 bits at that place: what is kept of a definition would
-    /// tell clients another number.
+    /// The error for an integer of more than 64 bits at `pointer`. The parsed definition would
+    /// round it, and clients would see another number.
     fn inexact(&self, pointer: &str) -> CatalogError {
         let mut steps = pointer.splitn(5, '/').skip(1);
         let member = steps.next().unwrap_or_default();
@@ -357,7 +357,7 @@ impl Definition {
     }
 }
 
-/// An entry that is written as on the newest wire, as on that of `revision`.
+/// Converts an entry from the wire format of the newest revision to that of `revision`.
 fn encoded(kind: ListKind, text: &[u8], revision: Revision) -> Option<Cow<'_, [u8]>> {
     if revision == Revision::NEWEST {
         return Some(Cow::Borrowed(text));
@@ -382,7 +382,7 @@ fn dynamic_lists(names: &[String]) -> Result<Vec<ListKind>, CatalogError> {
         .collect()
 }
 
-/// The first entry of a name wins; the router has already refused a second one.
+/// The first entry with a name wins. The router has already refused duplicates.
 fn names(names: impl IntoIterator<Item = String>) -> BTreeMap<String, usize> {
     let mut places = BTreeMap::new();
     for (index, name) in names.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What one client is offered: the catalogue without the entries that do not exist for it.
+//! The catalogue without the entries that are hidden from a client.
 
 use std::ops::Deref;
 
@@ -9,25 +9,25 @@ use super::{Catalog, ListKind, PromptTarget, ReadTarget, TemplateTarget, ToolTar
 /// An entry of one of the four lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Which list.
+    /// The list.
     pub kind: ListKind,
-    /// Its place there.
+    /// The index in the list.
     pub index: usize,
 }
 
 impl Entry {
-    /// A tool that was declared while the server runs.
+    /// A tool that was declared at run time.
     pub const RUN_TIME: Self = Self::new(ListKind::Tools, usize::MAX);
 
-    /// The entry at that place.
+    /// The entry at this index.
     #[must_use]
     pub const fn new(kind: ListKind, index: usize) -> Self {
         Self { kind, index }
     }
 }
 
-/// The catalogue without some entries: every look-up passes them over, so what the client is answered is
-/// what it would be answered if they had never been declared.
+/// The catalogue without some entries. Every look-up skips them, so responses are the same as if
+/// they had never been declared.
 pub struct Offer<'c, 'w, J: Json> {
     catalog: &'c Catalog<J>,
     without: &'w [Entry],
@@ -50,7 +50,7 @@ impl<J: Json> Deref for Offer<'_, '_, J> {
 }
 
 impl<'c, 'w, J: Json> Offer<'c, 'w, J> {
-    /// All but those.
+    /// The catalogue without these entries.
     #[must_use]
     pub const fn new(catalog: &'c Catalog<J>, without: &'w [Entry]) -> Self {
         Self { catalog, without }
@@ -62,7 +62,7 @@ impl<'c, 'w, J: Json> Offer<'c, 'w, J> {
         self.catalog
     }
 
-    /// What is left out, and one more.
+    /// The hidden entries and one more.
     #[must_use]
     pub fn without(self, entry: Entry) -> Vec<Entry> {
         let mut without = self.without.to_vec();
@@ -74,41 +74,41 @@ impl<'c, 'w, J: Json> Offer<'c, 'w, J> {
         !self.without.contains(&Entry { kind, index })
     }
 
-    /// Whether a tool that was not declared may be one that was while the server runs.
+    /// Whether an unknown tool may have been declared at run time.
     #[must_use]
     pub fn has_run_time_tools(self) -> bool {
         self.catalog.has_run_time_tools() && !self.without.contains(&Entry::RUN_TIME)
     }
 
-    /// The tool of that name and its place.
+    /// The tool with this name, and its index.
     #[must_use]
     pub fn find_tool(self, name: &str) -> Option<(usize, &'c ToolTarget<J>)> {
         let found = self.catalog.find_tool(name);
         found.filter(|(index, _)| self.has(ListKind::Tools, *index))
     }
 
-    /// The prompt of that name and its place.
+    /// The prompt with this name, and its index.
     #[must_use]
     pub fn find_prompt(self, name: &str) -> Option<(usize, &'c PromptTarget)> {
         let found = self.catalog.find_prompt(name);
         found.filter(|(index, _)| self.has(ListKind::Prompts, *index))
     }
 
-    /// What a URI reads.
+    /// The resource or template for a URI.
     #[must_use]
     pub fn find_resource(self, uri: &str) -> Option<ReadTarget> {
         self.catalog
             .find_read_target(uri, |kind, index| self.has(kind, index))
     }
 
-    /// The template whose text is `uri_template`, and its place.
+    /// The template whose text is `uri_template`, and its index.
     #[must_use]
     pub fn find_template(self, uri_template: &str) -> Option<(usize, &'c TemplateTarget)> {
         let found = self.catalog.find_template(uri_template);
         found.filter(|(index, _)| self.has(ListKind::ResourceTemplates, *index))
     }
 
-    /// The static resource of that URI.
+    /// The index of the static resource with this URI.
     #[must_use]
     pub fn resource_at(self, uri: &str) -> Option<usize> {
         let found = self.catalog.resource_at(uri);

@@ -1,4 +1,4 @@
-//! What a request can name: a tool with its compiled schemas, a prompt with its arguments, a
+//! The targets of requests: a tool with its compiled schemas, a prompt with its arguments, a
 //! resource, a template with its matcher.
 
 use jsonschema::json::Json;
@@ -15,7 +15,7 @@ use crate::json::{JsonErrorKind, Limits, UNLIMITED, check};
 use crate::model::{Prompt, Resource, ResourceTemplate, TaskSupport, Tool};
 use crate::schema::{Formats, SchemaError, SchemaLimits, SchemaOptions, Validator, compile_with};
 
-/// Arrays and objects inside each other: the 128 of a message without those around the schema.
+/// The nesting of a schema in a list: the 128 levels of a message without those around the schema.
 const MAX_LISTED_DEPTH: usize = 124;
 
 /// A tool that can be called.
@@ -24,21 +24,21 @@ pub struct ToolTarget<J: Json> {
     pub name: String,
     /// Checks the arguments.
     pub input: Validator<J>,
-    /// What becomes of arguments that fit, where something does.
+    /// The conversion of valid arguments, if any.
     pub plan: Option<Plan>,
-    /// Whether arguments that do not fit are repaired where that leaves no doubt.
+    /// Whether invalid arguments are repaired if the repair is unambiguous.
     pub repair: bool,
-    /// Checks the structured content, where the tool declares what it returns.
+    /// Checks the structured content, if the tool declares an output schema.
     pub output: Option<Validator<J>>,
-    /// Client capabilities without which the tool is not called.
+    /// Client capabilities that the tool requires.
     pub requires: Vec<String>,
-    /// Whether a call of it may run as a task.
+    /// Whether a call may run as a task.
     pub task_support: TaskSupport,
     /// Arguments that headers repeat.
     pub header_parameters: Vec<HeaderParameter>,
 }
 
-/// A prompt that can be got and completed.
+/// A prompt for `prompts/get` and completion.
 #[derive(Debug)]
 pub struct PromptTarget {
     /// The prompt's name.
@@ -49,12 +49,12 @@ pub struct PromptTarget {
     pub completes: bool,
 }
 
-/// A template that URIs are matched against.
+/// A template to match URIs against.
 #[derive(Debug)]
 pub struct TemplateTarget {
     /// The template as declared.
     pub text: String,
-    /// Finds the variables of a URI.
+    /// Extracts the variables from a URI.
     pub matcher: Matcher,
     /// The template's variables.
     pub variables: Vec<String>,
@@ -62,17 +62,17 @@ pub struct TemplateTarget {
     pub completes: bool,
 }
 
-/// What a URI reads.
+/// The target of a URI.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadTarget {
     /// A static resource.
     Resource {
-        /// Its place in declaration order.
+        /// The index in declaration order.
         index: usize,
     },
     /// A template and the values of its variables.
     Template {
-        /// Its place in declaration order.
+        /// The index in declaration order.
         index: usize,
         /// Name and decoded value, in template order.
         variables: Vec<(String, String)>,
@@ -99,7 +99,7 @@ pub(super) fn tools<J: Json>(
                 name: tool.name.clone(),
                 reason: format!("{member}: {reason}"),
             };
-            // What a tool returns is its own matter: only what others send has to have a format.
+            // Formats are checked in input only, because the tool itself controls its output.
             let schema = |member: &str, formats: Formats| {
                 let options = SchemaOptions {
                     limits: *limits,
@@ -113,7 +113,7 @@ pub(super) fn tools<J: Json>(
             };
             let input = schema("inputSchema", rule.formats.clone())
                 .unwrap_or_else(|| Err(refused("inputSchema", "is missing".to_owned())))?;
-            // The schema has been compiled: it is no deeper than schemas may be.
+            // The compiled schema is within the depth limit, so the recursion is bounded.
             let header_parameters = value
                 .get("inputSchema")
                 .map_or_else(|| Ok(Vec::new()), header_parameters::collect)
@@ -140,7 +140,7 @@ pub(super) fn tools<J: Json>(
         .collect()
 }
 
-/// Compiles a schema that stands in a list of tools, which is no deeper than messages may be.
+/// Compiles a schema of a tools list. The list must stay within the depth limit of messages.
 fn compile_listed<J: Json>(
     schema: &Value,
     options: &SchemaOptions<'_>,
@@ -243,8 +243,8 @@ pub(super) fn templates(
         .collect()
 }
 
-/// Refuses a tool whose view no resource and no template reads. Lists that user code computes make
-/// nothing readable.
+/// Refuses a tool whose view matches no resource and no template. Entries of computed lists do not
+/// count, because they make nothing readable.
 pub(super) fn views(
     definition: &Definition,
     resources: &[String],

@@ -16,37 +16,37 @@ pub enum TemplateError {
         /// The limit.
         limit: usize,
     },
-    /// A brace without its other half.
+    /// An unpaired brace.
     #[error("the brace at byte {at} has no other half")]
     Brace {
-        /// Its place.
+        /// Its byte offset.
         at: usize,
     },
     /// A character that a URI cannot have, or a `%` without two hexadecimal digits.
     #[error("the character at byte {at} cannot be in a URI")]
     Literal {
-        /// Its place.
+        /// Its byte offset.
         at: usize,
     },
-    /// An expression RFC 6570 does not know.
+    /// An expression that RFC 6570 does not define.
     #[error("the expression at byte {at} is not one of RFC 6570")]
     Expression {
-        /// Its place.
+        /// Its byte offset.
         at: usize,
     },
-    /// `{name:3}` was to be expanded with a list or pairs.
+    /// `{name:3}` was expanded with a list or pairs.
     #[error("\"{name}\" is not a string and has no first characters")]
     PrefixOfComposite {
         /// The variable.
         name: String,
     },
-    /// The same name twice in a template to be matched.
+    /// A name occurs twice in a template for matching.
     #[error("the template uses \"{name}\" twice: a URI could give it two values")]
     Duplicate {
         /// The variable.
         name: String,
     },
-    /// Two variables with nothing between them.
+    /// Two variables without a literal between them.
     #[error("nothing separates \"{name}\" from the variable before it")]
     Adjacent {
         /// The second of the two.
@@ -58,8 +58,8 @@ pub enum TemplateError {
         /// The second one.
         name: String,
     },
-    /// A form that cannot be undone: `{name*}`, `{name:3}`, `{;name}`, a query that is not last or
-    /// that begins behind a question mark.
+    /// A form that cannot be matched: `{name*}`, `{name:3}`, `{;name}`, a query that is not last or
+    /// follows a literal question mark.
     #[error("the value of \"{name}\" cannot be found again in a URI")]
     NotInvertible {
         /// The variable.

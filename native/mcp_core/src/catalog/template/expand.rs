@@ -9,13 +9,13 @@ use super::percent::{Allow, encode};
 pub enum VarValue {
     /// A string.
     Text(String),
-    /// A list of strings; an empty one counts as no value.
+    /// A list of strings. An empty list counts as no value.
     List(Vec<String>),
-    /// Names with their values, in order; none at all counts as no value.
+    /// Names with their values, in order. An empty list counts as no value.
     Pairs(Vec<(String, String)>),
 }
 
-/// How an operator expands: the table of RFC 6570, appendix A.
+/// How an operator expands (the table in RFC 6570, appendix A).
 struct Style {
     first: &'static str,
     separator: char,
@@ -58,7 +58,7 @@ pub(super) fn expand(
     Ok(out)
 }
 
-/// A literal as it stands in a URI.
+/// A literal in its URI encoding.
 pub(super) fn literal(text: &str) -> String {
     let mut out = String::new();
     encode(&mut out, text, Allow::Reserved);
@@ -165,7 +165,7 @@ fn push_named(out: &mut String, name: &str, value: &str, style: &Style) {
     }
 }
 
-/// `=value`, or what the operator has for an empty value after a name.
+/// `=value`, or the operator's form for an empty named value.
 fn push_value(out: &mut String, value: &str, style: &Style, is_named: bool) {
     if value.is_empty() && is_named {
         out.push_str(style.if_empty);

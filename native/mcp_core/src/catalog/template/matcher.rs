@@ -1,22 +1,22 @@
 //! Matching a URI, in time linear in its length.
 //!
-//! There is no pattern engine and no going back: the path is read from both ends towards the
-//! variable that may span segments, each literal is looked for once in what is left, and the query
-//! is split once.
+//! There is no pattern engine and no backtracking. The path is read from both ends towards the
+//! variable that may span segments. Each literal is searched once in the remaining text, and the
+//! query is split once.
 
 use memchr::{memchr, memchr2};
 
 use super::percent::decode;
 use super::plan::{Atom, Capture, Plan};
 
-/// Finds the variables of a template in a URI.
+/// Extracts a template's variables from a URI.
 #[derive(Clone, Debug)]
 pub struct Matcher {
     plan: Plan,
     max_bytes: usize,
 }
 
-/// A variable's value as it stands in the URI, and where it starts.
+/// A variable's encoded value in the URI, and its offset.
 struct Raw<'p, 'u> {
     name: &'p str,
     value: &'u str,
@@ -28,19 +28,18 @@ impl Matcher {
         Self { plan, max_bytes }
     }
 
-    /// The names and values of the variables, or `None` when the URI is not one of this template.
+    /// The names and values of the variables, or `None` if the URI does not match the template.
     ///
-    /// Values are percent-decoded, once. Variables of the path are always there, in the order of
-    /// the template; those of the query follow if they are in the URI, where they may stand in any
-    /// order. Where a separator may also be part of a value, as in `{name}.{extension}`, the last
-    /// one separates; before a `{+name}`, the first. Only a `{+name}`, a `{#name}` and a parameter of the
-    /// query may be empty: `users/` is not a URI of `users/{id}`.
+    /// Values are percent-decoded once. All path variables are present, in the order of the
+    /// template. Query variables follow if the URI has them, in any order there. If a separator may
+    /// also be part of a value, as in `{name}.{extension}`, the last one separates; before a
+    /// `{+name}`, the first. Only a `{+name}`, a `{#name}` and a query parameter may be empty:
+    /// `users/` does not match `users/{id}`.
     ///
-    /// A URI longer than [`TemplateLimits::max_bytes`](super::TemplateLimits::max_bytes) matches
-    /// nothing. Neither does one that could lead a handler astray: a value with a NUL, a backslash
-    /// or a `..` segment, encoded or not; one that is not UTF-8; one that starts with a slash right
-    /// after a slash and so would be an absolute path; a parameter twice or one the template does
-    /// not have.
+    /// A URI longer than [`TemplateLimits::max_bytes`](super::TemplateLimits::max_bytes) does not
+    /// match. Neither does a URI that could mislead a handler: a value with a NUL, a backslash or a
+    /// `..` segment, encoded or not; a value that is not UTF-8; a value that starts with a slash
+    /// after a slash, which would be an absolute path; a repeated or unknown query parameter.
     #[must_use]
     pub fn captures(&self, uri: &str) -> Option<Vec<(String, String)>> {
         if uri.len() > self.max_bytes {
@@ -78,8 +77,8 @@ impl Matcher {
     }
 }
 
-/// Matches atoms at the start of `text`, each variable as short as can be: the variables, and where
-/// they end.
+/// Matches atoms at the start of `text`, each variable as short as possible. Returns the variables
+/// and their end.
 fn match_forwards<'p, 'u>(atoms: &'p [Atom], text: &'u str) -> Option<(Vec<Raw<'p, 'u>>, usize)> {
     let mut found = Vec::new();
     let mut at = 0_usize;
@@ -105,13 +104,13 @@ fn match_forwards<'p, 'u>(atoms: &'p [Atom], text: &'u str) -> Option<(Vec<Raw<'
             }
         }
     }
-    // The head of a plan ends in a literal or is empty: no two variables are adjacent.
+    // The head of a plan is empty or ends with a literal, because no two variables are adjacent.
     open.is_none().then_some((found, at))
 }
 
-/// Matches atoms at the end of `text`, from the last to the first, the last variable as short as
-/// can be: the variables, last first, and where the first atom starts. When the atoms are the whole
-/// template, that is where the text starts.
+/// Matches atoms at the end of `text`, from the last to the first, each variable as short as
+/// possible. Returns the variables in reverse order and the start of the first atom. If the atoms
+/// are the whole template, they must start at the start of the text.
 fn match_backwards<'p, 'u>(
     atoms: &'p [Atom],
     text: &'u str,
@@ -178,7 +177,7 @@ fn match_query<'p, 'u>(names: &'p [String], query: &'u str) -> Option<Vec<Raw<'p
     Some(found.collect())
 }
 
-/// Decodes a value, and refuses one that could lead a handler astray.
+/// Decodes a value and refuses one that could mislead a handler.
 fn accept(uri: &str, raw: &Raw<'_, '_>) -> Option<(String, String)> {
     let value = decode(raw.value)?;
     let is_after_slash = uri

@@ -1,8 +1,8 @@
 //! URI templates: all of RFC 6570 for expansion, and matching in linear time.
 //!
-//! RFC 6570 says how a template becomes a URI but not the way back. [`Template::matcher`] offers
-//! that way for the templates where it is clear, and refuses the others when they are registered,
-//! not when a request comes in.
+//! RFC 6570 defines expansion but not matching. [`Template::matcher`] supports templates with an
+//! unambiguous match. It refuses other templates when they are registered, not at the first
+//! request.
 //!
 //! ```
 //! use mcp_core::catalog::template::{Template, TemplateLimits, VarValue};
@@ -37,7 +37,7 @@ pub use matcher::Matcher;
 
 use parse::Part;
 
-/// Limits on a template and on what is matched against it.
+/// Limits on a template and on the URIs that are matched against it.
 ///
 /// # Examples
 /// ```
@@ -103,13 +103,13 @@ impl Template {
         })
     }
 
-    /// The names of the variables, each once, in order of first appearance.
+    /// The distinct names of the variables, in order of first appearance.
     #[must_use]
     pub fn variables(&self) -> &[String] {
         &self.variables
     }
 
-    /// The URI for the given values. What has no value is left out, as RFC 6570 has it.
+    /// The URI for the given values. Variables without a value are omitted, as RFC 6570 defines.
     ///
     /// # Errors
     /// [`TemplateError::PrefixOfComposite`] when `{name:3}` gets a list or pairs.
@@ -123,9 +123,9 @@ impl Template {
     /// The matcher of this template.
     ///
     /// # Errors
-    /// [`TemplateError`] when one URI could come from several values: two variables side by side,
-    /// more than one `{+name}` or `{#name}`, a name used twice, `{name*}`, `{name:3}`, `{;name}`,
-    /// or `{?name}` elsewhere than at the end or behind a question mark of the template's own.
+    /// [`TemplateError`] when one URI could come from several values: adjacent variables, more than
+    /// one `{+name}` or `{#name}`, a repeated name, `{name*}`, `{name:3}`, `{;name}`, or a
+    /// `{?name}` that is not at the end or follows a literal question mark.
     pub fn matcher(&self) -> Result<Matcher, TemplateError> {
         let plan = plan::plan(&self.parts)?;
         Ok(Matcher::new(plan, self.limits.max_bytes))

@@ -3,16 +3,16 @@
 use super::TemplateError;
 use super::percent::triplet;
 
-/// A stretch of a template.
+/// A part of a template.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
-    /// Text that stands for itself.
+    /// Literal text.
     Literal(String),
     /// `{...}`.
     Expression(Expression),
 }
 
-/// What stands between braces.
+/// The content of a pair of braces.
 #[derive(Clone, Debug)]
 pub(super) struct Expression {
     pub(super) operator: Operator,
@@ -26,7 +26,7 @@ pub(super) struct Variable {
     pub(super) modifier: Modifier,
 }
 
-/// What follows a variable's name.
+/// The modifier after a variable's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Modifier {
     /// Nothing.
@@ -37,7 +37,7 @@ pub(super) enum Modifier {
     Prefix(usize),
 }
 
-/// What precedes the variables.
+/// The operator before the variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     /// `{var}`.
@@ -90,7 +90,7 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, TemplateError> {
     Ok(parts)
 }
 
-/// The apostrophe is allowed, as erratum 6937 says it should be.
+/// Erratum 6937 allows the apostrophe.
 fn check_literal(literal: &str, start: usize) -> Result<(), TemplateError> {
     for (offset, character) in literal.char_indices() {
         let at = start.saturating_add(offset);
@@ -152,7 +152,7 @@ fn prefix_length(digits: &str) -> Option<usize> {
     is_length.then(|| digits.parse().ok())?
 }
 
-/// Letters, digits, `_` and triplets, with single dots between them.
+/// Whether a text has only letters, digits, `_` and triplets, with single dots between them.
 fn is_name(name: &str) -> bool {
     name.split('.').all(|word| {
         let mut rest = word;

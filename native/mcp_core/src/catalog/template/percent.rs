@@ -1,15 +1,15 @@
 //! Percent-encoding.
 
-/// What may stand in a URI as it is.
+/// The characters that need no encoding in a URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Allow {
     /// Letters, digits and `-._~`.
     Unreserved,
-    /// Those, the reserved characters, and what is percent-encoded already.
+    /// Unreserved and reserved characters, and existing percent-encoded triplets.
     Reserved,
 }
 
-/// Appends `text`, percent-encoded but for what `allow` says.
+/// Appends `text` and percent-encodes all characters that `allow` does not cover.
 pub(super) fn encode(out: &mut String, text: &str, allow: Allow) {
     let mut rest = text;
     while let Some(character) = rest.chars().next() {
@@ -29,7 +29,7 @@ pub(super) fn encode(out: &mut String, text: &str, allow: Allow) {
     }
 }
 
-/// Decodes every triplet, once. `None` when a `%` starts none, or the bytes are not UTF-8.
+/// Decodes every triplet once. `None` if a `%` starts no triplet, or the bytes are not UTF-8.
 pub(super) fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -43,7 +43,7 @@ pub(super) fn decode(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The byte `text` starts with in percent-encoded form.
+/// The byte of the percent-encoded triplet at the start of `text`.
 pub(super) fn triplet(text: &str) -> Option<u8> {
     let digits = text.strip_prefix('%')?.get(..2)?;
     let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());

@@ -1,4 +1,4 @@
-//! The way back: which pieces of a URI a template's variables are.
+//! The plan for matching: which parts of a URI are a template's variables.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use super::parse::{Expression, Modifier, Operator, Part, Variable};
 /// A piece of the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Atom {
-    /// Text as it stands in the URI.
+    /// Text in its URI encoding.
     Literal(String),
     /// A variable.
     Capture(Capture),
@@ -19,16 +19,16 @@ pub(super) enum Atom {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Capture {
     pub(super) name: String,
-    /// Characters its raw value cannot have.
+    /// Characters that its encoded value cannot contain.
     pub(super) stops: &'static str,
-    /// Whether it may span segments; one that may not is never empty.
+    /// Whether it may span segments. A variable that may not is never empty.
     pub(super) spans: bool,
 }
 
 /// How a template is matched: the path from both ends, then the query by name.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plan {
-    /// The path up to the variable that may span segments, or all of it.
+    /// The path up to the variable that may span segments, or the whole path.
     pub(super) head: Vec<Atom>,
     /// The variable that may span segments.
     pub(super) middle: Option<Capture>,
@@ -55,7 +55,7 @@ pub(super) fn plan(parts: &[Part]) -> Result<Plan, TemplateError> {
     Ok(plan)
 }
 
-/// Every name once, and none with a modifier.
+/// Refuses repeated names and modifiers.
 fn check_names(parts: &[Part]) -> Result<(), TemplateError> {
     let mut seen = HashSet::new();
     for variable in parts.iter().flat_map(Part::variables) {
@@ -93,7 +93,8 @@ fn query_names(query: &[Part]) -> Option<Vec<String>> {
 }
 
 impl Plan {
-    /// A URI's query begins at its first question mark: none of the path's own may stand before it.
+    /// A URI's query starts at its first question mark, so a path before a query variable may not
+    /// contain one.
     fn check_query(&self, query: &[Part]) -> Result<(), TemplateError> {
         let is_early = |atom: &Atom| matches!(atom, Atom::Literal(text) if text.contains('?'));
         let variable = query.iter().flat_map(Part::variables).next();
@@ -128,7 +129,7 @@ impl Plan {
         Ok(())
     }
 
-    /// The atoms that are being added to.
+    /// The atoms to append to.
     fn end(&mut self) -> &mut Vec<Atom> {
         if self.middle.is_some() {
             &mut self.tail
