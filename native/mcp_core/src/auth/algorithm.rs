@@ -1,4 +1,4 @@
-//! The algorithms of signatures (RFC 7518, 8037, 9864), and the keys that each of them takes.
+//! Signature algorithms (RFC 7518, 8037, 9864), and the keys for each.
 
 use super::keys::Material;
 
@@ -20,7 +20,7 @@ impl Curve {
             .find(|curve| curve.name() == name)
     }
 
-    /// As a JWK names it.
+    /// The name in a JWK.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::P256 => "P-256",
@@ -29,7 +29,7 @@ impl Curve {
         }
     }
 
-    /// The bytes of a coordinate.
+    /// The length of a coordinate in bytes.
     pub(super) const fn bytes(self) -> usize {
         match self {
             Self::P256 => 32,
@@ -39,7 +39,7 @@ impl Curve {
     }
 }
 
-/// An algorithm. `none` is not one.
+/// A signature algorithm; `none` is not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(
     missing_docs,
@@ -80,7 +80,7 @@ const NAMES: [(&str, Algorithm); 14] = [
 ];
 
 impl Algorithm {
-    /// The algorithm of exactly this name.
+    /// The algorithm with exactly this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         NAMES
@@ -88,7 +88,7 @@ impl Algorithm {
             .find_map(|(known, algorithm)| (known == name).then_some(algorithm))
     }
 
-    /// Its name.
+    /// The name of the algorithm.
     #[must_use]
     pub fn name(self) -> &'static str {
         let mut names = NAMES.into_iter();
@@ -97,7 +97,7 @@ impl Algorithm {
             .unwrap_or_default()
     }
 
-    /// Whether a key may be used with it. The key decides, never the token.
+    /// Whether the algorithm may use a key. The key decides, never the token.
     pub(super) fn takes(self, material: &Material) -> bool {
         match (self, material) {
             (
@@ -115,7 +115,7 @@ impl Algorithm {
         }
     }
 
-    /// The bytes of a signature made with a key.
+    /// The length in bytes of a signature by this key.
     pub(super) fn signature_bytes(self, material: &Material) -> usize {
         match (self, material) {
             (_, Material::Rsa { modulus, .. }) => modulus.len(),
@@ -126,7 +126,7 @@ impl Algorithm {
         }
     }
 
-    /// `EdDSA` and `Ed25519` are two names of one algorithm here.
+    /// Whether both are the same algorithm: `EdDSA` and `Ed25519` are two names for one.
     pub(super) fn is(self, other: Self) -> bool {
         let edwards = |algorithm| matches!(algorithm, Self::EdDsa | Self::Ed25519);
         self == other || (edwards(self) && edwards(other))

@@ -1,7 +1,7 @@
-//! Whom a token is for.
+//! Normalises the audience of a token.
 
-/// A resource as it is compared: scheme and host in lower case, without a default port and without the
-/// last `/`. What is no http URL stays as it is.
+/// The normalised form of a resource: scheme and host in lower case, without a default port or a
+/// final `/`. Text that is not an HTTP URL is unchanged.
 pub(super) fn canonical(audience: &str) -> String {
     let Some((scheme, rest)) = audience.split_once("://") else {
         return audience.to_owned();

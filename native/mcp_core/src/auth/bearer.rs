@@ -1,16 +1,16 @@
-//! How a token is sent (RFC 6750, 9449): in one header, and nowhere else.
+//! Reads the token of a request (RFC 6750, 9449); only one header may carry it.
 
 use crate::http::{Field, Head};
 
-/// Credentials that are sent against the rules: twice, in the query, or in letters that no token has.
+/// Invalid credentials: repeated, in the query, or with characters that are not allowed in a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("credentials that are sent against the rules of RFC 6750")]
 pub struct MalformedCredentials;
 
-/// The bearer token of a request; `None` where there is none, or another scheme.
+/// The bearer token of a request; `None` without credentials or with another scheme.
 ///
 /// # Errors
-/// [`MalformedCredentials`]: 400, whatever the token is worth.
+/// [`MalformedCredentials`]: 400, even if the token is valid.
 ///
 /// # Examples
 /// ```
@@ -26,12 +26,12 @@ pub fn bearer<'h>(head: &Head<'h>) -> Result<Option<&'h str>, MalformedCredentia
     Ok(found.map(|(_, token)| token))
 }
 
-/// How a token is sent.
+/// The scheme of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Whoever has the token may use it.
+    /// A token without proof of a key.
     Bearer,
-    /// Only with a proof of its key (RFC 9449).
+    /// A token that requires a proof of its key (RFC 9449).
     Dpop,
 }
 
@@ -44,10 +44,10 @@ impl Scheme {
     }
 }
 
-/// The token of a request and its scheme, where tokens that are bound to a key are taken, too.
+/// The token of a request and its scheme, including tokens bound to a key.
 ///
 /// # Errors
-/// As [`bearer`] has them.
+/// The errors of [`bearer`].
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! The claims of an access token (RFC 7519, 9068), judged.
+//! Validates the claims of an access token (RFC 7519, 9068).
 
 use super::audience::canonical;
 use super::policy::{Policy, PolicyOptions};
@@ -8,10 +8,10 @@ use crate::json::{Document, Kind, View, elements};
 const MAX_CLAIMS: usize = 100;
 const MAX_SUBJECT_BYTES: usize = 256;
 const MAX_LIST: usize = 1024;
-/// The last second that a float tells from the next.
+/// Up to this second a float is exact.
 const MAX_SECONDS: f64 = 9_007_199_254_740_992.0;
 
-/// What a token grants.
+/// The rights that a token grants.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Grant {
     /// `iss`
@@ -20,11 +20,11 @@ pub struct Grant {
     pub subject: Option<String>,
     /// `client_id`, `azp`, or Okta's `cid`.
     pub client_id: Option<String>,
-    /// Without duplicates, in the token's order.
+    /// The scopes, without duplicates, in the token's order.
     pub scopes: Vec<String>,
     /// `exp`, in seconds since 1970.
     pub expires_at: Option<u64>,
-    /// All claims, as JSON text.
+    /// All claims as JSON text.
     pub claims: Vec<u8>,
 }
 
@@ -34,7 +34,8 @@ impl std::fmt::Debug for Grant {
     }
 }
 
-/// The grant of a token's claims, which nobody has proved yet; `document` is their text, read.
+/// The grant of a token's claims, before the signature is verified; `document` is the scanned
+/// `payload`.
 pub(super) fn judge(
     payload: &[u8],
     document: &Document<'_>,
@@ -97,7 +98,7 @@ fn in_time(
     Ok(expires_at)
 }
 
-/// Seconds since 1970; a fraction is cut off. What is of another type is never taken for absent.
+/// Seconds since 1970, without the fraction. A claim of another type is an error, not absent.
 pub(super) fn seconds(claims: &View<'_, '_>, name: &str) -> Result<Option<u64>, Refusal> {
     let Some(claim) = claims.get(name) else {
         return Ok(None);
@@ -131,7 +132,8 @@ fn is_audience(claims: &View<'_, '_>, options: &PolicyOptions) -> Result<(), Ref
     }
 }
 
-/// The first claim that names the client; without it two applications of a user would be one.
+/// The first claim with a client id. Without it two applications of one user could not be told
+/// apart.
 fn client(claims: &View<'_, '_>) -> Result<Option<String>, Refusal> {
     for name in ["client_id", "azp", "cid"] {
         if let Some(client) = text(claims, name)? {
@@ -141,7 +143,7 @@ fn client(claims: &View<'_, '_>) -> Result<Option<String>, Refusal> {
     Ok(None)
 }
 
-/// ID tokens are for clients, and a bound token is worth nothing without its key.
+/// Refuses ID tokens, which are for clients, and bound tokens whose key is not checked.
 fn is_access(claims: &View<'_, '_>, options: &PolicyOptions) -> Result<(), Refusal> {
     let has = |name: &&str| claims.get(name).is_some();
     if claims
@@ -163,7 +165,7 @@ fn is_access(claims: &View<'_, '_>, options: &PolicyOptions) -> Result<(), Refus
     Ok(())
 }
 
-/// Whether a token is bound to the thumbprint of a key and to nothing else: nothing else could be checked.
+/// Whether a token is bound only to the thumbprint of a key: other bindings cannot be checked.
 fn is_thumbprint(key: &View<'_, '_>) -> bool {
     let is_text = key.get("jkt").is_some_and(|jkt| jkt.text().is_some());
     is_text && key.members().count() == 1
@@ -201,7 +203,7 @@ fn text(claims: &View<'_, '_>, name: &str) -> Result<Option<String>, Refusal> {
     }
 }
 
-/// A text, or a list of nothing but texts.
+/// A string, or a list of strings only.
 fn texts(claim: &View<'_, '_>) -> Option<Vec<String>> {
     if claim.kind() == Kind::Array {
         let of = |raw: &&[u8]| {

@@ -1,7 +1,8 @@
-//! Proofs that a client holds the key of its token (RFC 9449), judged by everything but arithmetic.
+//! Validates proofs that a client holds the key of its token (RFC 9449), without cryptography.
 //!
-//! The signature, and what is hashed, is for somebody else to compute: [`screen_proof`] gives a [`PendingProof`] with what
-//! is to be verified, and what is unique in a proof comes out of [`Pending::verified`] alone.
+//! The caller computes hashes and verifies the signature. [`screen_proof`] returns a
+//! [`PendingProof`] with the data to verify. Only [`Pending::verified`] returns the unique values
+//! of a proof.
 
 use super::algorithm::Algorithm;
 use super::audience::canonical;
@@ -14,10 +15,10 @@ use crate::json::View;
 
 const MAX_PROOF_BYTES: usize = 8 * 1024;
 const MAX_TEXT_BYTES: usize = 256;
-/// Headers that name another key, or change how a proof is read.
+/// Headers that name another key or change how a proof is read.
 const REFUSED: [&str; 6] = ["jku", "x5u", "crit", "b64", "zip", "cty"];
 
-/// The algorithms of proofs, as a resource server announces them.
+/// The algorithms for proofs that a resource server announces.
 pub const PROOF_ALGORITHMS: [Algorithm; 11] = [
     Algorithm::Es256,
     Algorithm::Es384,
@@ -32,53 +33,53 @@ pub const PROOF_ALGORITHMS: [Algorithm; 11] = [
     Algorithm::Rs512,
 ];
 
-/// Why a proof is refused, in words that are safe to send.
+/// The reason for refusing a proof; its text is safe to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofRefusal {
-    /// There is none.
+    /// No proof.
     #[error("The access token needs a proof in the header DPoP")]
     Missing,
-    /// There are two.
+    /// Two or more proofs.
     #[error("A request has one proof, in the header DPoP")]
     Repeated,
-    /// No three segments of base64url with JSON objects in the first two.
+    /// Not three segments of base64url with JSON objects in the first two.
     #[error("The proof is malformed")]
     Malformed,
-    /// Another `typ` than `dpop+jwt`.
+    /// A `typ` other than `dpop+jwt`.
     #[error("The proof is not of the type dpop+jwt")]
     Type,
-    /// None, a symmetric one, or one that is not known.
+    /// No algorithm, a symmetric one, or an unknown one.
     #[error("The algorithm of the proof is not allowed")]
     Algorithm,
-    /// A header that is not understood.
+    /// An unsupported header.
     #[error("The header of the proof is not allowed")]
     Header,
-    /// No public key of the algorithm in `jwk`.
+    /// `jwk` is not a public key of the algorithm.
     #[error("The proof brings no public key of its algorithm")]
     Key,
-    /// A signature that no such key makes.
+    /// The signature is invalid for the key.
     #[error("The signature of the proof is wrong")]
     Signature,
-    /// A claim is missing, or of another type.
+    /// A claim is missing or has another type.
     #[error("The claims of the proof are not sufficient")]
     Claims,
-    /// It was made for another method.
+    /// The proof is for another method.
     #[error("The proof is for another method")]
     Method,
-    /// It was made for another URL.
+    /// The proof is for another URL.
     #[error("The proof is for another URL")]
     Target,
-    /// It was made long ago, or in the future.
+    /// The proof is too old or from the future.
     #[error("The time of the proof is too far from now")]
     Time,
-    /// It was made for another token.
+    /// The proof is for another token.
     #[error("The proof is for another access token")]
     Token,
 }
 
 impl ProofRefusal {
-    /// The refusal's name, for metrics.
+    /// The refusal's name for metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -99,30 +100,30 @@ impl ProofRefusal {
     }
 }
 
-/// What a proof has to be for.
+/// The request that a proof must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Proven<'r> {
     /// The method of the request.
     pub method: &'r str,
-    /// The URL that the client sees, never what a request says of its host.
+    /// The URL that clients use; it never comes from the request's host.
     pub url: &'r str,
-    /// The SHA-256 digest of the access token, as base64url.
+    /// The base64url SHA-256 digest of the access token.
     pub token_hash: &'r str,
-    /// In seconds since 1970.
+    /// The current time in seconds since 1970.
     pub now: u64,
-    /// Seconds that a proof may be older or younger than now.
+    /// The allowed difference between now and the time of a proof, in seconds.
     pub window: u64,
 }
 
-/// A proof that meets every rule and whose signature is still to be verified.
+/// A valid proof whose signature is not yet verified.
 pub type PendingProof = Pending<Unique>;
 
-/// What tells a proof from all others of its key.
+/// The values that identify a proof among all proofs of its key.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Unique {
     /// `jti`
     pub id: String,
-    /// `nonce`: what the server has given.
+    /// `nonce`: a value from the server.
     pub nonce: Option<String>,
     /// `iat`, in seconds since 1970.
     pub issued_at: u64,
@@ -141,14 +142,14 @@ impl std::fmt::Debug for Unique {
 }
 
 impl PendingProof {
-    /// The text whose SHA-256 digest is the key's thumbprint (RFC 7638).
+    /// The text to hash with SHA-256 for the key's thumbprint (RFC 7638).
     #[must_use]
     pub fn thumbprint_text(&self) -> String {
         self.key().thumbprint_text()
     }
 }
 
-/// The proof of a request: of exactly one header.
+/// The proof of a request, which must have exactly one proof header.
 ///
 /// # Errors
 /// [`ProofRefusal::Missing`], [`ProofRefusal::Repeated`] or [`ProofRefusal::Malformed`].
@@ -160,10 +161,10 @@ pub fn proof<'h>(head: &Head<'h>) -> Result<&'h str, ProofRefusal> {
     }
 }
 
-/// Judges a proof by everything but its signature, the key that the token is bound to, and whether it was used before.
+/// Validates a proof except for its signature, the key to which the token is bound, and reuse.
 ///
 /// # Errors
-/// Why it is refused.
+/// The reason for the refusal.
 pub fn screen_proof(proof: &str, proven: &Proven<'_>) -> Result<PendingProof, ProofRefusal> {
     if proof.len() > MAX_PROOF_BYTES {
         return Err(ProofRefusal::Malformed);
@@ -245,7 +246,7 @@ fn time(claims: &View<'_, '_>, name: &str) -> Result<Option<u64>, ProofRefusal> 
     seconds(claims, name).map_err(|_| ProofRefusal::Claims)
 }
 
-/// A URL as it is compared: as audiences are, without query and fragment, and what need not be escaped is not.
+/// The normalised form of a URL: as for audiences, without query, fragment and needless escapes.
 fn target(url: &str) -> String {
     let ends = url.find(['?', '#']).unwrap_or(url.len());
     let url = url.get(..ends).unwrap_or_default();
@@ -259,7 +260,7 @@ fn target(url: &str) -> String {
     parts.concat()
 }
 
-/// What stands behind a `%`: the letter that is escaped needlessly, or the escape in upper case.
+/// The text after a `%`: an unescaped unreserved character, or the escape in upper case.
 fn unescaped(part: &str) -> String {
     let Some((digits, rest)) = part.split_at_checked(2) else {
         return format!("%{part}");

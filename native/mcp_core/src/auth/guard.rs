@@ -1,4 +1,4 @@
-//! What can be said of a request by its head alone: no signature is verified, and nobody is asked.
+//! Decides about a request by its head alone, without verifying a signature or asking an issuer.
 
 use std::collections::HashSet;
 
@@ -10,50 +10,50 @@ use super::token::{granted, named, signed};
 use super::verified::{TokenDigest, digest};
 use crate::http::{Challenge, Head, HttpAnswer, forbidden, invalid_authorization, unauthorized};
 
-/// Which tokens a resource server takes, and from whom.
+/// The tokens that a resource server accepts, and their issuers.
 #[derive(Clone, Debug, Default)]
 pub struct Guard {
-    /// What the tokens of each issuer must say.
+    /// The rules for the tokens of each issuer.
     pub policies: Vec<Policy>,
     /// The digests of fixed tokens.
     pub fixed: HashSet<TokenDigest>,
-    /// Whether there is somebody to ask about tokens that belong to none of these issuers.
+    /// Whether another verifier accepts tokens of unknown issuers.
     pub others: bool,
-    /// Whether there may be issuers beside these, whose rules are not known here.
+    /// Whether there may be more issuers, whose rules are unknown here.
     pub tenants: bool,
     /// Whether a request may come without a token.
     pub anonymous: bool,
-    /// Bytes of a token.
+    /// The longest token in bytes.
     pub max_token_bytes: usize,
 }
 
-/// What becomes of a request.
+/// The decision about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Its token was verified before.
+    /// The token was verified before.
     Known(TokenDigest),
-    /// It is refused.
+    /// The request is refused.
     Denied(Denial),
-    /// A signature has to be verified, or somebody asked.
+    /// Open: a signature must be verified, or another verifier asked.
     Open,
 }
 
-/// Why a request is refused.
+/// The reason for refusing a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denial {
-    /// It has no token.
+    /// The request has no token.
     Missing,
-    /// Its token is sent against the rules.
+    /// The credentials are malformed.
     MalformedRequest,
-    /// Its token grants too little.
+    /// The token lacks a scope.
     Scope,
-    /// Its token is worth nothing.
+    /// The token is invalid.
     Token(Refusal),
 }
 
 impl Guard {
-    /// Judges a request. `find` tells whether the scopes of a verified token are enough, and `now` is in
-    /// seconds since 1970.
+    /// Decides about a request. `find` returns whether the scopes of a verified token suffice.
+    /// `now` is in seconds since 1970.
     pub fn judge(
         &self,
         head: &Head<'_>,
@@ -66,7 +66,7 @@ impl Guard {
             Ok(None) => return Verdict::Denied(Denial::Missing),
             Err(_) => return Verdict::Denied(Denial::MalformedRequest),
         };
-        // Only a fixed one may be so long, and a digest takes its time.
+        // Only a fixed token may be longer, and computing a digest takes time.
         if token.len() > self.max_token_bytes && self.fixed.is_empty() && !self.others {
             return Verdict::Denied(Denial::Token(Refusal::TooLarge));
         }
@@ -81,7 +81,7 @@ impl Guard {
         }
     }
 
-    /// Why a token is refused whatever its signature.
+    /// The reason for refusing a token, whatever its signature.
     fn refusal(&self, token: &str, now: u64) -> Option<Refusal> {
         let of_nobody = |refusal| (!self.others).then_some(refusal);
         let jws = match signed(token, self.max_token_bytes) {
@@ -104,7 +104,7 @@ impl Guard {
 }
 
 impl Denial {
-    /// The name, for metrics.
+    /// The name for metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -115,7 +115,7 @@ impl Denial {
         }
     }
 
-    /// The answer, which names the scopes of the endpoint and where its metadata lies.
+    /// The response, with the endpoint's scopes and the URL of its metadata.
     #[must_use]
     pub fn answer(self, scope: &[&str], resource_metadata: Option<&str>) -> HttpAnswer {
         let challenge = |error, description| Challenge {

@@ -1,16 +1,17 @@
-//! What an issuer says of a token that only itself can read (RFC 7662).
+//! Validates an issuer's introspection response for an opaque token (RFC 7662).
 
 use super::claims::{Grant, judge};
 use super::jws::object;
 use super::policy::Policy;
 use super::refusal::Refusal;
 
-/// Judges the issuer's answer as the claims of a signed token are judged.
+/// Validates the issuer's response by the same rules as the claims of a signed token.
 ///
 /// `now` is in seconds since 1970.
 ///
 /// # Errors
-/// Why the token is refused. [`Refusal::Malformed`] says that the answer is none, which is no fault of the token.
+/// The reason for refusing the token. [`Refusal::Malformed`] means that the response is invalid,
+/// not the token.
 ///
 /// # Examples
 /// ```

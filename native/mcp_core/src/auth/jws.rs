@@ -8,21 +8,21 @@ use super::keys::MAX_KID_BYTES;
 use super::refusal::Refusal;
 use crate::json::{Document, Kind, Limits};
 
-/// Encoded bytes of a header: 1 KiB before.
+/// Encoded bytes of a header: 1 KiB when decoded.
 const MAX_HEADER_BYTES: usize = 1368;
-/// What header and claims may hold.
+/// Limits on header and claims.
 pub(super) const LIMITS: Limits = Limits {
     max_bytes: 64 * 1024,
     max_depth: 8,
     max_values: 1024,
     max_digits: 20,
 };
-/// Headers that bring a key, name one's address, or change how the token is read. `x5c` and `x5t` are
-/// no more than hints, and Entra sends them.
+/// Headers that contain a key, name its address, or change how the token is read. `x5c` and `x5t`
+/// are only hints, and Entra sends them.
 const REFUSED: [&str; 7] = ["jwk", "jku", "x5u", "crit", "b64", "zip", "cty"];
 const TYPES: [&str; 3] = ["jwt", "at+jwt", "application/at+jwt"];
 
-/// A token in its parts.
+/// The parts of a token.
 #[derive(Debug)]
 pub(super) struct Jws<'t> {
     pub(super) header: Header,
@@ -35,16 +35,16 @@ pub(super) struct Jws<'t> {
 pub(super) struct Header {
     pub(super) algorithm: Algorithm,
     pub(super) kid: Option<String>,
-    /// Whether `typ` says that this is an access token.
+    /// Whether `typ` names an access token.
     pub(super) is_access_token: bool,
 }
 
-/// Whether a token has the form of a signed one: three segments.
+/// Whether a token looks like a signed one: three segments.
 pub(super) fn is_jws(token: &str) -> bool {
     token.bytes().filter(|byte| *byte == b'.').count() == 2
 }
 
-/// What is signed, and the three segments.
+/// The signed text, and the three segments.
 pub(super) fn segments(token: &str) -> Result<(&str, [&str; 3]), Refusal> {
     if !is_jws(token) {
         return Err(Refusal::Malformed);
@@ -109,7 +109,7 @@ pub(super) fn object(json: &[u8]) -> Result<Document<'_>, Refusal> {
     sound.then_some(document).ok_or(Refusal::Malformed)
 }
 
-/// Base64url without padding, white space or bits that say nothing.
+/// Decodes base64url without padding, white space or unused bits.
 pub(super) fn decode(segment: &str) -> Result<Vec<u8>, Refusal> {
     URL_SAFE_NO_PAD
         .decode(segment.as_bytes())

@@ -1,7 +1,7 @@
-//! Key sets (RFC 7517): which of the keys may verify tokens.
+//! Key sets (RFC 7517), and the choice of a key for a token.
 //!
-//! A key that is not understood, not meant for signatures, or weak is skipped: one exotic key must not
-//! make a set useless.
+//! A key that is unknown, weak or not for signatures is skipped: it must not make the whole set
+//! useless.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -21,7 +21,7 @@ const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 const MAX_EXPONENT_BYTES: usize = 8;
 pub(super) const MAX_KID_BYTES: usize = 256;
 
-/// What verifies signatures.
+/// A key that verifies signatures.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Material {
     /// Modulus and exponent, without leading zeros.
@@ -31,7 +31,7 @@ pub enum Material {
         /// `e`
         exponent: Vec<u8>,
     },
-    /// A point, uncompressed: `04`, x, y. Whether it lies on its curve is for the arithmetic to say.
+    /// An uncompressed point: `04`, x, y. The verifier checks that it lies on the curve.
     Ec {
         /// `crv`
         curve: Curve,
@@ -65,30 +65,30 @@ struct Key {
     material: Material,
 }
 
-/// Keys that may verify tokens.
+/// The keys for verifying tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeySet {
     keys: Vec<Key>,
     skipped: usize,
 }
 
-/// A text that is no key set.
+/// The reason for refusing a key set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeySetError {
-    /// Not JSON, or beyond a limit.
+    /// The text is not JSON, or beyond a limit.
     #[error("the key set is not JSON of at most 128 KiB with a list \"keys\" of at most 100 keys")]
     Malformed,
-    /// A secret that can be guessed.
+    /// The secret is too short.
     #[error("the secret must have at least 32 bytes")]
     Short,
 }
 
 impl KeySet {
-    /// Reads the JWK set that an issuer publishes.
+    /// Reads the JWK set of an issuer.
     ///
     /// # Errors
-    /// [`KeySetError::Malformed`]; a single key that is of no use is skipped.
+    /// [`KeySetError::Malformed`]; an unusable key is skipped.
     pub fn published(json: &[u8]) -> Result<Self, KeySetError> {
         let document = Document::scan(json, &LIMITS).map_err(|_| KeySetError::Malformed)?;
         let keys = document.root().get("keys").ok_or(KeySetError::Malformed)?;
@@ -109,7 +109,7 @@ impl KeySet {
         Ok(Self { keys, skipped })
     }
 
-    /// The set of one secret that both sides know.
+    /// A set with one shared secret.
     ///
     /// # Errors
     /// [`KeySetError::Short`]
@@ -133,13 +133,13 @@ impl KeySet {
         self.keys.iter().map(|key| &key.material)
     }
 
-    /// How many keys were skipped.
+    /// The number of skipped keys.
     #[must_use]
     pub const fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// The same without the keys that `is_sound` refuses, such as points off their curve.
+    /// The set without the keys that `is_sound` refuses, such as points off their curve.
     #[must_use]
     pub fn retain(mut self, is_sound: impl Fn(&Material) -> bool) -> Self {
         let before = self.keys.len();
@@ -149,7 +149,7 @@ impl KeySet {
         self
     }
 
-    /// The key that a token names. A token without a name must leave no choice.
+    /// The only key that fits the token's `kid` and algorithm; `None` if several keys fit.
     pub(super) fn find(&self, kid: Option<&str>, algorithm: Algorithm) -> Option<&Material> {
         let nameless = self.keys.iter().all(|key| key.kid.is_none());
         let mut fitting = self.keys.iter().filter(|key| {
@@ -201,14 +201,14 @@ impl Key {
     }
 }
 
-/// The public key that a proof brings for its algorithm.
+/// The public key in a proof, if it fits the algorithm.
 pub(super) fn embedded(jwk: &[u8], algorithm: Algorithm) -> Option<Material> {
     let key = Key::read(jwk).filter(|key| key.fits(algorithm));
     key.map(|key| key.material)
 }
 
 impl Material {
-    /// The members that a thumbprint is made of, in the order and the form of RFC 7638; a secret has none.
+    /// The members for a thumbprint, in the order and form of RFC 7638; empty for a secret.
     pub(super) fn thumbprint_text(&self) -> String {
         let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
         match self {
@@ -234,7 +234,7 @@ impl Material {
     }
 }
 
-/// `None` for what is no text, `Some(None)` for what is not there.
+/// `None` if the member is not a string, `Some(None)` if it is absent.
 #[allow(clippy::option_option, reason = "absent and wrong are two things")]
 fn optional_text(jwk: &View<'_, '_>, name: &str) -> Option<Option<String>> {
     match jwk.get(name) {
@@ -290,7 +290,7 @@ fn bytes(jwk: &View<'_, '_>, name: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text.as_bytes()).ok()
 }
 
-/// A number's bytes, without the zeros before it.
+/// The bytes of a number, without leading zeros.
 fn number(jwk: &View<'_, '_>, name: &str) -> Option<Vec<u8>> {
     let bytes = bytes(jwk, name)?;
     let start = bytes.iter().position(|byte| *byte != 0)?;

@@ -1,9 +1,9 @@
-//! Access tokens of OAuth 2.1, judged for a resource server: how one is sent, what a signed one
-//! (RFC 7515, 7519, 9068) has to say, and which key has to have signed it.
+//! Validates OAuth 2.1 access tokens for a resource server: the header that carries a token, the
+//! claims of a signed token (RFC 7515, 7519, 9068), and the key for its signature.
 //!
-//! The rules are here, the arithmetic of signatures is not: [`screen`] gives a [`Pending`] token with
-//! what is to be verified, and its [`Grant`] comes out of [`Pending::verified`] alone. So no code reads a
-//! claim that nobody has proved.
+//! This module has the rules, but not the cryptography of signatures. [`screen`] returns a
+//! [`Pending`] token with the data to verify. Only [`Pending::verified`] returns its [`Grant`], so
+//! no code reads an unverified claim.
 //!
 //! ```
 //! use mcp_core::auth::{KeySet, Policy, PolicyOptions, Refusal, screen};

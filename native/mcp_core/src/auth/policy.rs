@@ -1,24 +1,24 @@
-//! What the tokens of one issuer must say.
+//! The rules for the tokens of one issuer.
 
 use super::algorithm::Algorithm;
 use super::audience::canonical;
 
-/// What a resource server demands of the tokens of one issuer.
+/// The rules of a resource server for the tokens of one issuer.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an option of its own"
 )]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyOptions {
-    /// `iss`, byte for byte.
+    /// The expected `iss`, compared byte for byte.
     pub issuer: String,
-    /// Whom a token may be for: one of these.
+    /// The accepted audiences: the token must have one of them.
     pub audience: Vec<String>,
-    /// The claim that says whom a token is for.
+    /// The name of the audience claim.
     pub audience_claim: String,
-    /// The names of the algorithms that are allowed.
+    /// The names of the allowed algorithms.
     pub algorithms: Vec<String>,
-    /// Seconds that clocks may differ.
+    /// The allowed difference of clocks, in seconds.
     pub leeway: u64,
     /// Whether a token without `exp` is refused.
     pub expires: bool,
@@ -26,17 +26,17 @@ pub struct PolicyOptions {
     pub strict_type: bool,
     /// Whether a token without `sub` is refused.
     pub subject: bool,
-    /// Where scopes stand: paths of claims, of which the first that is there counts.
+    /// The places of scopes: paths of claims; the first one that is present counts.
     pub scope_claims: Vec<Vec<String>>,
-    /// Claims that must have these texts.
+    /// Claims that must have these values.
     pub claims: Vec<(String, String)>,
-    /// Bytes of a token.
+    /// The longest token in bytes.
     pub max_token_bytes: usize,
-    /// Whether the issuer itself says what a token grants (RFC 7662): then `iss` may be absent, `client_id` may stand for
-    /// `sub`, and an empty audience means that whatever the issuer knows is for this server.
+    /// Whether the issuer's introspection response has the claims (RFC 7662). Then `iss` may be
+    /// absent, `client_id` may replace `sub`, and an empty audience accepts every active token.
     pub introspected: bool,
-    /// Whether a token may be bound to the thumbprint of a key (RFC 9449). Then `cnf` of its claims says so, and whoever
-    /// takes the token asks for a proof.
+    /// Whether a token may be bound to the thumbprint of a key (RFC 9449). Then `cnf` in its claims
+    /// names the thumbprint, and the caller requires a proof.
     pub bound: bool,
 }
 
@@ -64,7 +64,7 @@ impl Default for PolicyOptions {
     }
 }
 
-/// Checked options.
+/// Valid options.
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) options: PolicyOptions,
@@ -72,10 +72,10 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Checks the options.
+    /// Validates the options.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The error in the options.
     pub fn new(mut options: PolicyOptions) -> Result<Self, String> {
         if options.issuer.is_empty() || (options.audience.is_empty() && !options.introspected) {
             return Err("a policy needs an issuer and an audience".to_owned());

@@ -1,55 +1,55 @@
-//! Why a token is refused.
+//! Reasons for refusing a token.
 
-/// Why a token is refused, in words that are safe to send: none of them is the token's.
+/// The reason for refusing a token. Its text is safe to send: it contains nothing of the token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// More bytes than are read.
+    /// The token has too many bytes.
     #[error("The access token is too large")]
     TooLarge,
-    /// No three segments of base64url with JSON objects in the first two.
+    /// Not three segments of base64url with JSON objects in the first two.
     #[error("The access token is malformed")]
     Malformed,
-    /// Another algorithm than those that are allowed.
+    /// The algorithm is not allowed.
     #[error("The algorithm of the access token is not allowed")]
     Algorithm,
-    /// A header that is not understood, or that brings its own key.
+    /// An unsupported header, or one with a key.
     #[error("The header of the access token is not allowed")]
     Header,
-    /// An ID token, a refresh token, a proof.
+    /// An ID token, a refresh token or a proof.
     #[error("The token is not an access token")]
     Type,
-    /// Another issuer than the expected one.
+    /// An unknown issuer.
     #[error("The issuer of the access token is not known")]
     Issuer,
-    /// No key that could have signed it.
+    /// No key fits the token.
     #[error("The key of the access token is not known")]
     Key,
-    /// A signature that no such key makes.
+    /// The signature is invalid for the key.
     #[error("The signature of the access token is wrong")]
     Signature,
-    /// Its time is over.
+    /// The token has expired.
     #[error("The access token has expired")]
     Expired,
-    /// Its time has not come.
+    /// The token is not valid yet.
     #[error("The access token is not valid yet")]
     NotYet,
-    /// It was issued for another server.
+    /// The token is for another server.
     #[error("The access token is for another resource")]
     Audience,
-    /// A claim is missing, or of another type or value than it must have.
+    /// A claim is missing, or has a wrong type or value.
     #[error("The claims of the access token are not sufficient")]
     Claims,
-    /// The issuer does not know it, or not any more.
+    /// The issuer does not know the token, or no longer accepts it.
     #[error("The access token is not active")]
     Inactive,
-    /// It is bound to a key (RFC 7800) that was not shown.
+    /// The token is bound to a key (RFC 7800) without a proof of that key.
     #[error("The access token is bound to a key")]
     Bound,
 }
 
 impl Refusal {
-    /// The refusal's name, for metrics.
+    /// The refusal's name for metrics.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,13 +1,13 @@
-//! Moduli of the broken generator of CVE-2017-15361 (ROCA), found by their remainders.
+//! Recognises moduli of the weak generator of CVE-2017-15361 (ROCA) by their remainders.
 
-/// Primes for which few remainders are powers of 65537, and so those of all moduli that the generator
-/// made. A sound modulus passes as one of them once in 2²⁷.
+/// Primes for which few remainders are powers of 65537. The remainders of every weak modulus are
+/// such powers; one sound modulus in 2²⁷ passes as weak.
 const PRIMES: [u32; 17] = [
     11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157,
 ];
 const GENERATOR: u32 = 65_537;
 
-/// Whether a modulus looks as the broken generator makes them.
+/// Whether a modulus looks like one of the weak generator.
 pub(super) fn is_weak(modulus: &[u8]) -> bool {
     PRIMES
         .iter()

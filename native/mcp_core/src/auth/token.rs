@@ -1,4 +1,4 @@
-//! A token's way: screened, verified by somebody else, granted.
+//! The steps of a token: screened here, verified by the caller, granted here.
 
 use super::algorithm::Algorithm;
 use super::claims::{Grant, judge};
@@ -8,9 +8,9 @@ use super::policy::Policy;
 use super::refusal::Refusal;
 use crate::json::Document;
 
-/// A token, or a proof, that meets every rule and whose signature is still to be verified: then `T` counts.
+/// A valid token or proof whose signature is not yet verified; `T` counts only after that.
 ///
-/// Printed, it shows nothing of what was sent: what is printed ends in logs.
+/// `Debug` shows no received data, because such output ends in logs.
 pub struct Pending<T> {
     algorithm: Algorithm,
     key: Material,
@@ -25,12 +25,12 @@ impl std::fmt::Debug for Pending<Grant> {
     }
 }
 
-/// Says that a signature was verified.
+/// Evidence that a signature was verified.
 #[derive(Debug)]
 pub struct Proof(());
 
 impl Proof {
-    /// For who has verified the signature of a [`Pending`] token with its key.
+    /// For a caller that has verified the signature of a [`Pending`] token with its key.
     #[must_use]
     pub const fn of_signature() -> Self {
         Self(())
@@ -38,7 +38,7 @@ impl Proof {
 }
 
 impl<T> Pending<T> {
-    /// `None` for a signature that no such key makes.
+    /// `None` if the signature's length does not fit the key.
     pub(super) fn new(
         (algorithm, key): (Algorithm, Material),
         signing_input: &str,
@@ -62,25 +62,26 @@ impl<T> Pending<T> {
         formatter.debug_tuple(name).field(&self.algorithm).finish()
     }
 
-    /// The algorithm to verify with.
+    /// The algorithm for the verification.
     #[must_use]
     pub const fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// The key to verify with. One that a proof brings proves nothing before a token is bound to it.
+    /// The key for the verification. A key in a proof proves nothing until it matches a token's
+    /// binding.
     #[must_use]
     pub const fn key(&self) -> &Material {
         &self.key
     }
 
-    /// What was signed.
+    /// The signed text.
     #[must_use]
     pub fn signing_input(&self) -> &str {
         &self.signing_input
     }
 
-    /// The signature; of an elliptic curve r and s beside each other.
+    /// The signature; for an elliptic curve, r followed by s.
     #[must_use]
     pub fn signature(&self) -> &[u8] {
         &self.signature
@@ -88,20 +89,20 @@ impl<T> Pending<T> {
 }
 
 impl<T: Clone> Pending<T> {
-    /// What the token grants, or what must not have been seen before.
+    /// The grant of a token, or the unique values of a proof.
     #[must_use]
     pub fn verified(&self, _proof: Proof) -> T {
         self.claimed.clone()
     }
 }
 
-/// Judges a token by everything but its signature, which comes last: it costs the most.
+/// Validates a token except for its signature, the most expensive check.
 ///
 /// `now` is in seconds since 1970.
 ///
 /// # Errors
-/// Why the token is refused. [`Refusal::Key`] stands behind all rules for claims, so a key set is not
-/// fetched again for a token that would be refused anyway.
+/// The reason for the refusal. [`Refusal::Key`] comes after all rules for claims, so a key set is
+/// not fetched again for a token that is invalid anyway.
 pub fn screen(
     token: &str,
     policy: &Policy,
@@ -117,7 +118,7 @@ pub fn screen(
     Pending::new(with, jws.signing_input, jws.signature, grant).ok_or(Refusal::Signature)
 }
 
-/// The parts of a token that meets every rule but those of its key and signature.
+/// The parts of a token that meets all rules except those for its key and signature.
 pub(super) fn judged<'t>(
     token: &'t str,
     policy: &Policy,
@@ -131,7 +132,7 @@ pub(super) fn judged<'t>(
     Ok((jws, grant))
 }
 
-/// What a token grants if its signature is one; `claims` is its payload.
+/// The grant of a token if its signature is valid; `claims` is its payload.
 pub(super) fn granted(
     jws: &Jws<'_>,
     claims: &Document<'_>,
@@ -150,12 +151,12 @@ pub(super) fn granted(
     )
 }
 
-/// The issuer that a token names, to choose policy and keys by: nothing of it is proved.
+/// The issuer that a token names, for the choice of policy and keys. It is unverified.
 ///
-/// `Ok(None)` for a token that is not a signed one.
+/// `Ok(None)` if the token is not a signed one.
 ///
 /// # Errors
-/// Why the token is refused whatever its issuer.
+/// The reason for refusing the token, whatever its issuer.
 pub fn issuer(token: &str, max_bytes: usize) -> Result<Option<String>, Refusal> {
     let Some(jws) = signed(token, max_bytes)? else {
         return Ok(None);
@@ -163,7 +164,7 @@ pub fn issuer(token: &str, max_bytes: usize) -> Result<Option<String>, Refusal> 
     named(&object(&jws.payload)?).map(Some)
 }
 
-/// The parts of a token; `None` for one that is not a signed one.
+/// The parts of a token; `None` if it is not a signed one.
 pub(super) fn signed(token: &str, max_bytes: usize) -> Result<Option<Jws<'_>>, Refusal> {
     if token.len() > max_bytes {
         return Err(Refusal::TooLarge);
@@ -175,7 +176,7 @@ pub(super) fn signed(token: &str, max_bytes: usize) -> Result<Option<Jws<'_>>, R
     }
 }
 
-/// The issuer that claims name.
+/// The issuer in the claims.
 pub(super) fn named(claims: &Document<'_>) -> Result<String, Refusal> {
     let issuer = claims.root().get("iss").and_then(|issuer| issuer.text());
     issuer

@@ -1,4 +1,4 @@
-//! Tokens whose signatures were verified, so that each is verified once.
+//! A cache of verified tokens, so that each token is verified once.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 digest of a whole token.
+/// The SHA-256 digest of a complete token.
 pub type TokenDigest = [u8; 32];
 
-/// The digest that a token is known by.
+/// The digest of a token.
 #[must_use]
 pub fn digest(token: &str) -> TokenDigest {
     Sha256::digest(token.as_bytes()).into()
 }
 
-/// Whether the keys are still in force that a token was verified with; all that it was cloned to are told at once.
+/// Whether the keys that verified a token are still valid. All clones share this state.
 #[derive(Clone, Debug)]
 pub struct InForce(Arc<AtomicBool>);
 
@@ -27,7 +27,7 @@ impl Default for InForce {
 }
 
 impl InForce {
-    /// Says that other keys have taken their place.
+    /// Marks the keys as replaced, for all clones.
     pub fn withdraw(&self) {
         self.0.store(false, Ordering::Release);
     }
@@ -37,35 +37,35 @@ impl InForce {
     }
 }
 
-/// A token that was verified.
+/// A verified token.
 #[derive(Clone, Debug)]
 pub struct Verified {
-    /// From which second since 1970 it has to be verified again.
+    /// The second since 1970 from which the token must be verified again.
     pub until: u64,
-    /// Whether its scopes are enough for the endpoint.
+    /// Whether its scopes suffice for the endpoint.
     pub sufficient: bool,
-    /// The keys that verified it, where they may be withdrawn.
+    /// The keys that verified it, if they can be withdrawn.
     pub keys: Option<InForce>,
-    /// A number for whom it was issued to.
+    /// The number of its holder: the user or client to whom it was issued.
     pub holder: u64,
 }
 
-/// How many holders fill a table: none pushes out the tokens of all others.
+/// A holder may fill one eighth of a table, so that it cannot evict the tokens of all others.
 const HOLDERS: usize = 8;
 
-/// Verified tokens by their digests: never a token, and never one that was refused.
+/// Verified tokens by digest. The table contains neither tokens nor refused ones.
 #[derive(Debug)]
 pub struct VerifiedTokens {
     most: usize,
     entries: HashMap<TokenDigest, (u64, Verified)>,
-    /// What comes next has this number.
+    /// The number of the next entry.
     next: u64,
     by_age: BTreeMap<u64, TokenDigest>,
     by_holder: HashMap<u64, BTreeMap<u64, TokenDigest>>,
 }
 
 impl VerifiedTokens {
-    /// A table of at most so many tokens.
+    /// A table of at most `most` tokens.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl VerifiedTokens {
         }
     }
 
-    /// Whether the scopes of a known token are enough; `None` for one that has to be verified.
+    /// Whether the scopes of a known token suffice; `None` if the token must be verified.
     #[must_use]
     pub fn find(&self, digest: &TokenDigest, now: u64) -> Option<bool> {
         let (_, token) = self.entries.get(digest)?;
@@ -85,8 +85,8 @@ impl VerifiedTokens {
         (now < token.until && in_force).then_some(token.sufficient)
     }
 
-    /// Remembers a token, and forgets the one that makes room for it: the oldest of its holder where that has many,
-    /// else the oldest of all.
+    /// Adds a token. If the holder's share is full, its oldest token is dropped; otherwise a full
+    /// table drops the oldest of all. Returns the digest of the dropped token.
     pub fn insert(&mut self, digest: TokenDigest, token: Verified) -> Option<TokenDigest> {
         self.remove(&digest);
         let pushed_out = self.oldest(token.holder);
@@ -125,7 +125,7 @@ impl VerifiedTokens {
         }
     }
 
-    /// Forgets all tokens.
+    /// Removes all tokens.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.by_age.clear();
