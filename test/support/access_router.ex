@@ -1,6 +1,6 @@
 defmodule McpServer.AccessRouter do
-  # Tools, prompts, resources and templates of which some are there for some: who asks is the principal over HTTP,
-  # `assigns.user` elsewhere. To a stranger this router is `McpServer.AccessRouter.Bare`, byte for byte.
+  # Tools, prompts, resources and templates with restricted access. The client is the principal over HTTP, and
+  # `assigns.user` elsewhere. For a stranger this router equals `McpServer.AccessRouter.Bare`, byte for byte.
   @moduledoc false
   use McpServer.Router, name: "access"
 
@@ -51,7 +51,7 @@ defmodule McpServer.AccessRouter do
 end
 
 defmodule McpServer.AccessRouter.Bare do
-  # What is there for everybody. The last two make its capabilities those of the whole.
+  # The entries for everybody. The last two give it the same capabilities as the full router.
   @moduledoc false
   use McpServer.Router, name: "access"
 

@@ -1,6 +1,6 @@
 defmodule McpServer.ArgumentsRouter do
   @moduledoc false
-  # A server whose tools show what their arguments have become.
+  # A server whose tools show the arguments that they get.
 
   defmodule Note do
     @moduledoc false

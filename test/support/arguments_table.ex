@@ -1,10 +1,10 @@
 defmodule McpServer.ArgumentsTable do
   @moduledoc false
-  # Calls of `McpServer.ArgumentsRouter`: the tool, the arguments, and what its function gets, or what the model is told.
+  # Calls of `McpServer.ArgumentsRouter`: the tool, its arguments, and the arguments of its function or the error text.
 
   @type row :: {tool :: String.t(), arguments :: map, got :: term | {:refused, [String.t()]}}
 
-  @doc "Every call."
+  @doc "All calls."
   @spec rows() :: [row]
   def rows, do: undeclared() ++ defaults() ++ integers() ++ casts() ++ forms()
 
@@ -36,7 +36,7 @@ defmodule McpServer.ArgumentsTable do
     ]
   end
 
-  # JSON has one kind of number.
+  # JSON has only one type of number.
   defp integers do
     [
       {"defaults", %{"limit" => 5.0}, %{"limit" => 5}},

@@ -1,5 +1,5 @@
 defmodule McpServer.ClientServer do
-  # A small server for clients of every kind: it asks, reports, and has arguments that headers repeat.
+  # A small server for all kinds of clients: it asks questions, reports progress, and has arguments repeated in headers.
   @moduledoc false
 
   use McpServer.Router, name: "client-test", version: "1.0.0"

@@ -1,8 +1,8 @@
 defmodule McpServer.CodeReload do
-  # What an upgrade of the running system does to the code, done inside the VM that serves.
+  # Reloads code like an upgrade of the running system, inside the VM that serves.
   @moduledoc false
 
-  @doc "Loads the native module's code anew, softly purges what is old, purges it: the results that were seen."
+  @doc "Loads the native module again, then purges old code softly and fully. Returns the distinct results."
   @spec native(pos_integer()) :: [{term(), boolean(), boolean()}]
   def native(times), do: native(McpServer.Native, times)
 
@@ -10,7 +10,7 @@ defmodule McpServer.CodeReload do
     for _ <- 1..times, uniq: true, do: {:code.load_file(module), :code.soft_purge(module), :code.purge(module)}
   end
 
-  @doc "Loads every other module of the library anew, unless somebody runs its old code; how often each happened."
+  @doc "Loads every other module again, unless a process runs its old code. Returns the number of both outcomes."
   @spec modules(pos_integer()) :: %{loaded: non_neg_integer(), held: non_neg_integer()}
   def modules(times) do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)
@@ -30,7 +30,7 @@ defmodule McpServer.CodeReload do
     end
   end
 
-  @doc "Deletes the native module and purges it, whoever is in it."
+  @doc "Deletes the native module and purges it, even if a process runs it."
   @spec purge_native() :: :ok
   def purge_native do
     :code.delete(McpServer.Native)
@@ -38,7 +38,7 @@ defmodule McpServer.CodeReload do
     :ok
   end
 
-  @doc "Deletes the native module and purges it, so that the next call loads the library as for the first time."
+  @doc "Deletes the native module and purges it, so that the next call loads the library like the first one."
   @spec unload_native(pos_integer()) :: :ok
   def unload_native(times) do
     for _ <- 1..times do

@@ -1,5 +1,5 @@
 defmodule McpServer.ConfirmRouter do
-  # Tools that ask for consent, and tools that clean up when they are cancelled.
+  # Tools that ask for confirmation, and tools that clean up after a cancellation.
   @moduledoc false
   use McpServer.Router, name: "confirm"
 
@@ -20,7 +20,7 @@ defmodule McpServer.ConfirmRouter do
   tool "late", "Runs out of time, and cleans up", Handlers, :slow, cancel_grace: 30_000, timeout: 50
   tool "stubborn", "Cleans up for ever", Handlers, :stubborn, cancel_grace: 50, timeout: 60_000
 
-  # For a server in another VM: what became of the call is in a file.
+  # For a server in another VM. A file shows how the call ended.
   for {name, timeout} <- [{"tidy", 60_000}, {"tidy_late", 500}] do
     tool name, "Notes its end", Handlers, :tidy, cancel_grace: 30_000, timeout: timeout do
       input_field "file", "Where", :string, required: true
@@ -38,7 +38,7 @@ defmodule McpServer.ConfirmRouter.Handlers do
 
   def delete(conn, %{"id" => id}), do: confirm(conn, "Delete note #{id}?", fn -> {:ok, "Deleted note #{id}"} end)
 
-  # The handler's own state, from before the first question, is there behind the last.
+  # The handler's state from before the first question is available after the last one.
   def twice(conn, _arguments) do
     case state(conn) do
       nil -> input_required([], state: "begun")

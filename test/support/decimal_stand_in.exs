@@ -1,4 +1,4 @@
-# Debian's Elixir has no `decimal`; this is its struct.
+# The struct of `decimal`, which Debian's Elixir does not have.
 unless Code.ensure_loaded?(Decimal) do
   defmodule Decimal do
     @moduledoc false

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponses do
   @moduledoc false
-  # Servers of dual responses for tests, a clock that tests set, and a store that fails when told.
+  # Servers of dual responses for tests, a clock that tests set, and a store whose callbacks can fail.
 
   import ExUnit.Callbacks
 
@@ -10,14 +10,14 @@ defmodule McpServer.DualResponses do
   @base_url "https://api.example.com/resources"
   @columns [%{name: "n", type: "number"}, %{name: "text", type: "string"}]
 
-  @doc "Starts a server for the test, and gives its name."
+  @doc "Starts a server for the test, and returns its name."
   def server(options \\ []) do
     name = :"results_#{System.unique_integer([:positive])}"
     start_supervised!({DualResponse, options ++ [name: name, base_url: @base_url]}, id: name)
     name
   end
 
-  @doc "A clock, and the function that moves it on."
+  @doc "A clock, and the function that advances it."
   def clock do
     time = :atomics.new(1, signed: true)
     {fn -> :atomics.get(time, 1) end, fn milliseconds -> :atomics.add(time, 1, milliseconds) end}
@@ -26,7 +26,7 @@ defmodule McpServer.DualResponses do
   @doc "Rows numbered from 0."
   defdelegate rows(count), to: McpServer.DualResponse.StoreCase
 
-  @doc "The options of a response over so many rows."
+  @doc "The options of a response with this many rows."
   def numbers(count, options \\ []) do
     rows = rows(count)
 
@@ -41,7 +41,7 @@ defmodule McpServer.DualResponses do
     )
   end
 
-  @doc "Creates a response over so many rows."
+  @doc "Creates a response with this many rows."
   def create!(server, count, options \\ []) do
     {:ok, response} = DualResponse.create_response(server, numbers(count, options))
     response
@@ -49,11 +49,11 @@ defmodule McpServer.DualResponses do
 
   defmodule FailingStore do
     @moduledoc false
-    # `Store.ETS`, but for the callbacks that `fail/2` names.
+    # `Store.ETS` except for the callbacks that `fail/2` replaces.
 
     @behaviour McpServer.DualResponse.Store
 
-    @doc "From now on `callback` does what `fun` does, in the store of this server."
+    @doc "Replaces `callback` by `fun` in the store of this server."
     def fail(server, callback, fun), do: :persistent_term.put({__MODULE__, server, callback}, fun)
 
     def heal(server, callback), do: :persistent_term.erase({__MODULE__, server, callback})

@@ -1,10 +1,10 @@
 defmodule McpServer.FaultRouter.Schemas do
-  # Schemas that cost most with the instances the tests send.
+  # The most expensive schemas, with the instances that the tests send.
   @moduledoc false
 
   @levels 20
 
-  # Each level asks the next one twice: 2^20 questions about one value.
+  # Each level checks the next one twice: 2^20 checks of one value.
   def lattice do
     steps = for n <- 0..(@levels - 1), into: %{}, do: {"d#{n}", %{"anyOf" => [reference(n + 1), reference(n + 1)]}}
     definitions = Map.put(steps, "d#{@levels}", %{"type" => "integer"})
@@ -13,7 +13,7 @@ defmodule McpServer.FaultRouter.Schemas do
 
   defp reference(n), do: %{"$ref" => "#/$defs/d#{n}"}
 
-  # What makes engines that backtrack take exponential time.
+  # These patterns take exponential time in backtracking engines.
   def expressions,
     do: %{"nested" => "^(a+)+$", "alternatives" => "^(a|a)*$", "classes" => "^(([a-z])+.)+[A-Z]([a-z])+$"}
 
@@ -31,8 +31,8 @@ defmodule McpServer.FaultRouter.Schemas do
 end
 
 defmodule McpServer.FaultRouter do
-  # Tools that go wrong in every way a tool can, tools whose schemas are hostile, and one that tells the
-  # figures of the VM that serves it. The tests and the stress scripts start it in VMs of their own.
+  # Tools that fail in every possible way, tools with hostile schemas, and a tool that returns the figures of its VM.
+  # Tests and stress scripts start it in separate VMs.
   @moduledoc false
   use McpServer.Router, name: "faults", debug_errors: false
 
@@ -45,7 +45,7 @@ defmodule McpServer.FaultRouter do
   tool "peak", "The most memory the VM has had, in KiB", Handlers, :peak
   tool "sleep", "Takes its time", Handlers, :sleep, input_schema: @any
 
-  # `how` names what goes wrong.
+  # `how` names the failure.
   tool "fail", "Ends without an answer", Handlers, :fail, input_schema: @any
   tool "garbage", "Answers with nothing a tool may answer with", Handlers, :garbage, input_schema: @any
   tool "large", "Answers with as much text as it is told to", Handlers, :large, input_schema: @any
@@ -94,7 +94,7 @@ defmodule McpServer.FaultRouter.Handlers do
 
   def echo(_conn, arguments), do: {:ok, [text(McpServer.JSON.encode!(arguments))]}
 
-  # Tells in the log that no schema has refused the call.
+  # The log line shows that no schema has refused the call.
   def called(conn, arguments) do
     Logger.error("the handler was called")
     echo(conn, arguments)
@@ -180,7 +180,7 @@ defmodule McpServer.FaultRouter.Handlers do
     {:ok, [text("#{count}")]}
   end
 
-  # Its process waits for the end of the call, and reports then.
+  # The spawned process waits for the end of the call, and reports progress then.
   def report(conn, %{"from" => "the past", "count" => count}) do
     call = self()
 
@@ -192,7 +192,7 @@ defmodule McpServer.FaultRouter.Handlers do
     {:ok, [text("0")]}
   end
 
-  # It is cancelled; the process it has started reports on, and tells in the log what it was answered.
+  # The call is cancelled. The spawned process goes on reporting, and logs the return values.
   def report(conn, %{"from" => "a cancelled call", "count" => count}) do
     call = self()
 

@@ -1,7 +1,7 @@
 defmodule McpServer.FaultyRouter do
   @moduledoc false
-  # A router with each fault that `mix mcp.lint` knows. It is compiled from text, so that what is warned of while it
-  # compiles can be read, and the warnings stay out of the compilation of the tests.
+  # A router with every fault that `mix mcp.lint` knows. It is compiled from text, so that a test can read the warnings
+  # and the compilation of the tests does not print them.
 
   @source ~S'''
   defmodule Faulty.MCP do

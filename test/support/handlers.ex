@@ -1,6 +1,6 @@
 defmodule McpServer.Handlers do
   @moduledoc false
-  # Handlers for routers of tests, one for each thing a handler may answer.
+  # Handlers for test routers, one for each kind of result.
 
   use McpServer.Controller
 

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpEvents do
-  # Server-sent events as a client reads them, whatever pieces they come in.
+  # Parses server-sent events from pieces of any size.
   @moduledoc false
 
   @type event :: %{
@@ -12,7 +12,7 @@ defmodule McpServer.HttpEvents do
 
   @blank %{id: nil, retry: nil, event: nil, data: nil, comments: []}
 
-  @doc "Takes the first whole event off the front; `:more` while there is none."
+  @doc "Takes the first complete event. `:more` if there is none."
   @spec take(binary()) :: {event(), rest :: binary()} | :more
   def take(bytes) do
     case :binary.split(bytes, "\n\n") do
@@ -21,7 +21,7 @@ defmodule McpServer.HttpEvents do
     end
   end
 
-  @doc "Every whole event, and what is left."
+  @doc "All complete events, and the remaining bytes."
   @spec take_all(binary()) :: {[event()], rest :: binary()}
   def take_all(bytes) do
     case take(bytes) do
@@ -38,7 +38,7 @@ defmodule McpServer.HttpEvents do
     block |> String.split("\n") |> Enum.reduce(@blank, &line/2) |> Map.update!(:comments, &Enum.reverse/1)
   end
 
-  # Ours are written in one way only, and that is what the parser takes.
+  # The server writes events in only one form, and the parser accepts only that form.
   defp line(":" <> comment, event), do: %{event | comments: [String.trim_leading(comment) | event.comments]}
   defp line("id: " <> id, %{id: nil} = event), do: %{event | id: id}
   defp line("retry: " <> time, %{retry: nil} = event), do: %{event | retry: String.to_integer(time)}

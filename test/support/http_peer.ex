@@ -1,7 +1,6 @@
 defmodule McpServer.HttpPeer do
-  # An HTTP/1.1 client on a bare socket: sends the very bytes it is given, reads what comes, and can be
-  # as rude as a peer can be. What it has read and not used lies in the dictionary of the process that
-  # connected.
+  # An HTTP/1.1 client on a socket. It sends exactly the given bytes and reads the responses, so it can break the
+  # protocol. Unused received bytes are in the dictionary of the process that connected.
   @moduledoc false
 
   alias McpServer.{HttpEvents, HttpResponse}
@@ -20,7 +19,7 @@ defmodule McpServer.HttpPeer do
 
   @timeout 15_000
 
-  @doc "Connects to a loopback port. `:recbuf` makes the window of a peer that does not read small."
+  @doc "Connects to a loopback port. A small `:recbuf` gives a client that does not read a small window."
   @spec connect(:inet.port_number(), keyword()) :: t()
   def connect(port, options \\ []) do
     {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, port, [:binary, active: false, nodelay: true] ++ options, @timeout)
@@ -33,14 +32,14 @@ defmodule McpServer.HttpPeer do
   @spec write(t(), iodata()) :: :ok | {:error, term()}
   def write(peer, bytes), do: :gen_tcp.send(peer.socket, bytes)
 
-  @doc "Writes a request. `host` and `content-length` are added where the headers do not have them."
+  @doc "Writes a request. Adds `host` and `content-length` if they are missing."
   @spec send_request(t(), request()) :: :ok | {:error, term()}
   def send_request(peer, request) do
     expect(peer, request.method)
     write(peer, bytes(peer, request))
   end
 
-  @doc "Tells the peer that a response to such a request will come, for one whose bytes were written by hand."
+  @doc "Announces the response to a request with this method, if its bytes were written by hand."
   @spec expect(t(), method :: String.t()) :: t()
   def expect(%{socket: socket} = peer, method) do
     state = get(socket)
@@ -59,7 +58,7 @@ defmodule McpServer.HttpPeer do
     [method, " ", target, " HTTP/1.1\r\n", lines, "\r\n", body || ""]
   end
 
-  @doc "Sends a request and reads its response: whole, or up to the head of an event stream."
+  @doc "Sends a request and reads its response: complete, or up to the head of an event stream."
   @spec request(t(), request()) :: HttpResponse.t()
   def request(peer, request) do
     :ok = send_request(peer, request)
@@ -72,14 +71,14 @@ defmodule McpServer.HttpPeer do
     response = head(peer)
 
     cond do
-      # 100 Continue comes before the response proper.
+      # 100 Continue comes before the final response.
       response.status == 100 -> response
       HttpResponse.events?(response) -> %{response | body: :stream}
       true -> %{response | body: rest(peer)}
     end
   end
 
-  @doc "The next response's head; its body is left to `events/1` or `rest/1`."
+  @doc "The next response's head. The body is left for `events/1` or `rest/1`."
   @spec head(t()) :: HttpResponse.t()
   def head(%{socket: socket} = peer) do
     state = get(socket)
@@ -108,7 +107,7 @@ defmodule McpServer.HttpPeer do
     end
   end
 
-  @doc "What is left of the body."
+  @doc "The unread part of the body."
   @spec rest(t()) :: binary()
   def rest(peer), do: IO.iodata_to_binary(rest(peer, []))
 
@@ -119,7 +118,7 @@ defmodule McpServer.HttpPeer do
     end
   end
 
-  @doc "The next event, or `:end` where the stream ends."
+  @doc "The next event, or `:end` at the end of the stream."
   @spec event(t()) :: HttpEvents.event() | :end
   def event(%{socket: socket} = peer) do
     state = get(socket)
@@ -143,7 +142,7 @@ defmodule McpServer.HttpPeer do
     end
   end
 
-  @doc "The next event that is more than a comment, or `:end`."
+  @doc "The next event that is not only a comment, or `:end`."
   @spec data_event(t()) :: HttpEvents.event() | :end
   def data_event(peer) do
     case event(peer) do
@@ -152,7 +151,7 @@ defmodule McpServer.HttpPeer do
     end
   end
 
-  @doc "Every event up to the end of the stream."
+  @doc "All events up to the end of the stream."
   @spec events(t()) :: [HttpEvents.event()]
   def events(peer) do
     case event(peer) do
@@ -161,7 +160,7 @@ defmodule McpServer.HttpPeer do
     end
   end
 
-  # The next bytes of the body, without their framing.
+  # The next bytes of the body, without framing.
   defp piece(%{socket: socket} = peer) do
     state = get(socket)
 
@@ -206,11 +205,11 @@ defmodule McpServer.HttpPeer do
     end
   end
 
-  @doc "The next bytes as they come, none of them interpreted."
+  @doc "The next received bytes, not interpreted."
   @spec raw(t(), non_neg_integer(), timeout()) :: {:ok, binary()} | {:error, term()}
   def raw(peer, length \\ 0, timeout \\ @timeout), do: :gen_tcp.recv(peer.socket, length, timeout)
 
-  @doc "Reads until the server closes, and returns all of it; a reset is an end like any other."
+  @doc "Reads until the server closes, and returns everything. A reset is also an end."
   @spec until_closed(t()) :: binary()
   def until_closed(%{socket: socket} = peer) do
     case more(peer) do
@@ -219,29 +218,29 @@ defmodule McpServer.HttpPeer do
     end
   end
 
-  @doc "Whether the server closes without another byte."
+  @doc "Whether the server closes without sending another byte."
   @spec closed?(t()) :: boolean()
   def closed?(peer), do: until_closed(peer) == ""
 
-  @doc "Whether nothing comes within some milliseconds, and the connection is still there."
+  @doc "Whether the server sends nothing for some milliseconds, and the connection stays open."
   @spec silent?(t(), pos_integer()) :: boolean()
   def silent?(%{socket: socket}, milliseconds \\ 50) do
     %{buffer: buffer, events: events} = get(socket)
     buffer == "" and events == "" and :gen_tcp.recv(socket, 0, milliseconds) == {:error, :timeout}
   end
 
-  @doc "Says that nothing more will be sent, and goes on reading."
+  @doc "Shuts down the sending side. Reading continues."
   @spec half_close(t()) :: :ok
   def half_close(peer), do: :gen_tcp.shutdown(peer.socket, :write)
 
-  @doc "Closes."
+  @doc "Closes the connection."
   @spec close(t()) :: :ok
   def close(%{socket: socket}) do
     Process.delete({__MODULE__, socket})
     :gen_tcp.close(socket)
   end
 
-  @doc "Closes with a reset: what has not been read is thrown away, and the server is told so."
+  @doc "Closes with a reset. Unread bytes are dropped, and the server notices it."
   @spec cut(t()) :: :ok
   def cut(%{socket: socket} = peer) do
     :ok = :inet.setopts(socket, linger: {true, 0})

@@ -1,11 +1,11 @@
 defmodule McpServer.HttpSecretsLog do
-  # Everything that anybody says while a test runs: log events as they are, with reports and metadata, and what a test
-  # notes itself. Supervisors' reports are heard too, which Logger drops since Elixir 1.15.
+  # Everything that is logged while a test runs: unchanged log events, with reports and metadata, and terms that a test
+  # adds. It has reports of supervisors too, which Logger drops since Elixir 1.15.
   @moduledoc false
 
   import ExUnit.Callbacks, only: [on_exit: 1]
 
-  @doc "Listens until the test ends."
+  @doc "Captures the log until the test ends."
   @spec start() :: :ets.tid()
   def start do
     table = :ets.new(:said, [:public])
@@ -28,17 +28,17 @@ defmodule McpServer.HttpSecretsLog do
       {make_ref(), whole(event) <> (event |> :logger_formatter.format(%{}) |> IO.chardata_to_string())}
     )
   rescue
-    # A test that has ended took its table along.
+    # The test has ended, and its table with it.
     ArgumentError -> :ok
   end
 
-  @doc "Notes a term, as its fields are."
+  @doc "Adds a term with all fields of its structs."
   @spec note(:ets.tid(), term()) :: true
   def note(table, term), do: :ets.insert(table, {make_ref(), whole(term)})
 
   defp whole(term), do: inspect(term, structs: false, limit: :infinity, printable_limit: :infinity)
 
-  @doc "What was said."
+  @doc "The captured texts."
   @spec said(:ets.tid()) :: [String.t()]
   def said(table), do: for({_reference, text} <- :ets.tab2list(table), do: text)
 end

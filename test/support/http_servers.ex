@@ -1,12 +1,12 @@
 defmodule McpServer.HttpServers do
-  # The two ways to serve a router over HTTP, started and asked alike.
+  # The two ways to serve a router over HTTP, with the same functions for both.
   @moduledoc false
 
   import ExUnit.Callbacks, only: [start_supervised!: 2, stop_supervised!: 1]
 
   alias McpServer.Test.PlugServer
 
-  # Loaded when it is needed: what it finds at that time decides which server carries the plug.
+  # Loaded at run time, because the installed packages decide which server runs the plug.
   @compile {:no_warn_undefined, [McpServer.HttpServer, PlugServer]}
 
   @enforce_keys [:kind, :port]
@@ -15,7 +15,7 @@ defmodule McpServer.HttpServers do
   @type kind :: :listener | :plug
   @type t :: %__MODULE__{kind: kind(), port: :inet.port_number(), pid: pid() | nil, id: term()}
 
-  # On a loaded machine a call may take as long as one that is meant to become a stream.
+  # The long time keeps slow calls on a busy machine from becoming streams.
   @defaults [router: McpServer.HttpRouter, http: [stream_after: 30_000]]
 
   @doc "Starts a server that ends with the calling test, or with the tests of the calling module."
@@ -34,7 +34,7 @@ defmodule McpServer.HttpServers do
     %__MODULE__{kind: :plug, port: PlugServer.start(router, options)}
   end
 
-  @doc "Stops a listener as its supervisor does."
+  @doc "Stops a listener like its supervisor."
   @spec stop(t()) :: :ok
   def stop(%__MODULE__{kind: :listener, id: id}), do: stop_supervised!(id)
 end

@@ -1,17 +1,17 @@
 defmodule McpServer.HttpTable do
-  # One table of requests and what answers each of them, the same for both servers.
+  # One table of requests with their responses, for both servers.
   #
-  # A row is `%{name, req, session, request, status, headers, body, only}`; `req` are its requirements' ids. `session` is the revision of a session
-  # to open first; its id stands where the request says `:session`. `request` may be a function, for
-  # those too large to lie about. `headers` are exact values, `nil` for a header that must not be there.
-  # `body` is one of
+  # A row is `%{name, req, session, request, status, headers, body, only}`. `req` are the ids of its requirements.
+  # `session` is the revision of a session that is opened first. Its id replaces `:session` in the request. `request`
+  # may be a function if the request is too large to keep. `headers` are exact values, `nil` for a header that must be
+  # missing. `body` is one of
   #
   #   :empty                     nothing at all
   #   {:error, code}             a JSON-RPC error without the member `id`
   #   {:error, code, id}         a JSON-RPC error with that id; `nil` is `null`
   #   {:error, code, id, data}   the same, with exactly that data
   #   {:result, id, members}     a result with at least these members
-  #   {:batch, [body]}           an array of them, in any order
+  #   {:batch, [body]}           an array of them in any order
   @moduledoc false
 
   import ExUnit.Assertions
@@ -31,10 +31,10 @@ defmodule McpServer.HttpTable do
     ])
   end
 
-  @doc "The row of that name."
+  @doc "The row with that name."
   def fetch(name), do: Enum.find(rows(), &(&1.name == name)) || raise("there is no row #{inspect(name)}")
 
-  @doc "One row: its name, or `{req, name}` with one id or a list of them."
+  @doc "One row. The name may be `{req, name}` with one requirement id or a list."
   def row(name, request, status, body, options \\ []) do
     {req, name} = if is_binary(name), do: {[], name}, else: name
 
@@ -50,7 +50,7 @@ defmodule McpServer.HttpTable do
     }
   end
 
-  @doc "Sends the request of a row and compares what comes."
+  @doc "Sends the request of a row and compares the response."
   def check(server, row) do
     session = row.session && HttpSession.open(server, row.session)
     request = request(row, session)
@@ -72,11 +72,11 @@ defmodule McpServer.HttpTable do
   defp request(%{request: request}, nil), do: request
   defp request(%{request: request}, session), do: HttpRequests.of_session(request, session.id)
 
-  # What holds for each response.
+  # The checks of every response.
   defp check_head(response) do
     names = for {name, _value} <- response.headers, do: name
 
-    # No web page is ever told that it may read this.
+    # No response permits web pages to read it.
     refute Enum.any?(names, &String.starts_with?(&1, "access-control-"))
     if HttpResponse.events?(response), do: assert(HttpResponse.header(response, "x-accel-buffering") == "no")
   end
@@ -86,13 +86,13 @@ defmodule McpServer.HttpTable do
     if body == :empty, do: assert(response.body == "")
   end
 
-  @doc "The result of a call of `echo` without its text."
+  @doc "The result of a call of `echo` without its argument `text`."
   def unfit do
     text = "Invalid arguments for tool 'echo':\n- (root): must be an object with the property \"text\" (required)"
     %{"isError" => true, "content" => [%{"type" => "text", "text" => text}]}
   end
 
-  @doc "Compares the messages that came with the body of a row."
+  @doc "Compares the received messages with the body of a row."
   def check_messages(:empty, messages), do: assert(messages == [])
 
   def check_messages({:batch, bodies}, [answers]) do

@@ -1,5 +1,5 @@
 defmodule McpServer.Invariant do
-  # What has to be as before when a fault is over.
+  # The figures that must be unchanged after a fault.
   @moduledoc false
 
   import ExUnit.Assertions
@@ -7,11 +7,11 @@ defmodule McpServer.Invariant do
   # Milliseconds.
   @settling 50
 
-  @doc "The figures of this VM, without garbage; memory in bytes."
+  @doc "The figures of this VM after a garbage collection. Memory is in bytes."
   @spec figures() :: %{String.t() => non_neg_integer()}
   def figures do
     for pid <- Process.list(), do: :erlang.garbage_collect(pid)
-    # What one scheduler has freed of another's is counted until that one has seen to it.
+    # Memory that one scheduler frees for another one is counted until that scheduler handles it.
     Process.sleep(@settling)
 
     %{
@@ -25,19 +25,19 @@ defmodule McpServer.Invariant do
     }
   end
 
-  # Messages that wait in mailboxes.
+  # The number of messages in all mailboxes.
   defp queued do
     for pid <- Process.list(), {:message_queue_len, length} <- [Process.info(pid, :message_queue_len)], reduce: 0 do
       sum -> sum + length
     end
   end
 
-  # A VM that has just begun loads code and fills its caches: that much, in bytes, is no leak.
+  # A new VM loads code and fills its caches. This many bytes are no leak.
   @slack 2 * 1024 * 1024
-  # The names that Erlang makes itself meanwhile, such as those of its modules.
+  # These figures must not grow at all.
   @counts ~w(processes ports tables queue)
 
-  @doc "What is not as it was before: the name of each figure, then and now."
+  @doc "The figures that grew: their names and both values."
   @spec broken(map(), map()) :: [{String.t(), non_neg_integer(), non_neg_integer()}]
   def broken(before, now) do
     for {name, then_} <- before, now[name] > most(name, then_), do: {name, then_, now[name]}
@@ -47,7 +47,7 @@ defmodule McpServer.Invariant do
   defp most("atoms", then_), do: then_
   defp most(_bytes, then_), do: div(then_ * 105, 100) + @slack
 
-  @doc "Runs `fun` and asserts that the invariant holds within five seconds of it, in the VM that `figures` asks."
+  @doc "Runs `fun`, and asserts that the invariant holds within five seconds, in the VM of `figures`."
   @spec assert_kept((() -> map()), (() -> result)) :: result when result: term()
   def assert_kept(figures, fun) do
     before = figures.()

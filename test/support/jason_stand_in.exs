@@ -1,6 +1,6 @@
-# What of Jason its users' structs meet, for machines where Jason cannot be installed: the protocol
-# with its documented shape (`encode(value, opts)` gives iodata), implementations for the plain types,
-# `encode!/2`, `encode_to_iodata!/2`, and formatting of the finished text for `pretty: true`.
+# The parts of Jason that users' structs need, for machines where Jason cannot be installed: the protocol with its
+# documented shape (`encode(value, opts)` returns iodata), implementations for the plain types, `encode!/2`,
+# `encode_to_iodata!/2`, and formatting of the encoded text for `pretty: true`.
 defprotocol Jason.Encoder do
   @fallback_to_any true
   def encode(value, opts)
@@ -35,7 +35,7 @@ defmodule Jason do
 
   def encode!(value, options \\ []), do: value |> encode_to_iodata!(options) |> IO.iodata_to_binary()
 
-  # Jason formats the finished text, whoever wrote it.
+  # Jason formats the encoded text of all encoders.
   defp pretty(iodata) do
     {lines, _level} =
       ~r/"(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\[\]{},:"]+/

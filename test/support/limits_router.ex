@@ -1,6 +1,5 @@
 defmodule McpServer.LimitsRouter do
-  # What the tests of limits serve, over stdio in a VM of its own too: a tool that gives back what it got, and one that
-  # keeps it.
+  # The router of the tests of limits, also for stdio in a separate VM.
   @moduledoc false
   use McpServer.Router, name: "limits"
 

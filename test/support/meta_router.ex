@@ -1,5 +1,5 @@
 defmodule McpServer.MetaRouter do
-  # Says what a handler knows of its request.
+  # Returns the data that a handler has about its request.
   @moduledoc false
   use McpServer.Router, name: "meta"
 

@@ -1,8 +1,8 @@
 defmodule McpServer.OwnLog do
-  # The log of the calling process alone. ExUnit.CaptureLog hears every process there is, so that "nothing was
-  # logged" is true of it only while no other test runs.
+  # The log of only the calling process. ExUnit.CaptureLog captures all processes, so with it a test of "nothing was
+  # logged" fails while other tests run.
 
-  @doc "Runs `fun`, and returns what the calling process logged meanwhile, a message a line."
+  @doc "Runs `fun`, and returns the log of the calling process, one message per line."
   def own_log(fun) do
     handler = :"own_log_#{System.unique_integer([:positive])}"
     :ok = :logger.add_handler(handler, __MODULE__, %{level: :all, config: %{pid: self()}})
@@ -16,7 +16,7 @@ defmodule McpServer.OwnLog do
     lines(handler)
   end
 
-  # The handler's callback, which runs in the process that logs.
+  # The handler's callback. It runs in the process that logs.
   def log(%{meta: %{pid: pid}} = event, %{id: handler, config: %{pid: pid}}),
     do: send(pid, {handler, :logger_formatter.format(event, %{template: [:msg, "\n"], single_line: false})})
 

@@ -1,6 +1,5 @@
 defmodule McpServer.PackageCopy do
-  # The package as its users get it: a copy of the files that belong to it, compiled by a Mix of its own, on a machine
-  # without Rust and without Hex.
+  # The package as its users get it: a copy of its files, compiled by a separate Mix, on a machine without Rust and Hex.
   @moduledoc false
 
   @doc "Copies the package into a folder."
@@ -11,16 +10,16 @@ defmodule McpServer.PackageCopy do
       File.cp_r!(file, Path.join(folder, file))
     end
 
-    # Those of a release that is being made here are not these tests' own.
+    # The checksums may belong to a release that is just being built here.
     File.rm(Path.join(folder, "native/checksums.txt"))
     folder
   end
 
-  @doc "Runs mix in a folder; gives its output, of which stderr is a part, and its exit status."
+  @doc "Runs mix in a folder. Returns its output with stderr, and its exit status."
   @spec mix(Path.t(), [String.t()], %{String.t() => String.t()}) :: {String.t(), non_neg_integer}
   def mix(folder, arguments, env), do: System.cmd("mix", arguments, cd: folder, env: env, stderr_to_stdout: true)
 
-  @doc "The environment of a user without Rust, with a home of their own. `bin` is a folder of programs that come first."
+  @doc "The environment of a user without Rust, with a new home. `bin` is a folder that comes first in PATH."
   @spec environment(Path.t(), Path.t() | nil) :: %{String.t() => String.t() | nil}
   def environment(home, bin \\ nil) do
     path = Enum.join(List.wrap(bin) ++ path(home), ":")
@@ -34,7 +33,7 @@ defmodule McpServer.PackageCopy do
     })
   end
 
-  # A folder with Rust's programs gives way to one with links to all others in it.
+  # A folder with Rust programs is replaced by one with links to all its other programs.
   defp path(home) do
     for {folder, n} <- "PATH" |> System.fetch_env!() |> String.split(":") |> Enum.with_index() do
       if rust?(folder), do: without_rust(folder, Path.join(home, "bin-#{n}")), else: folder

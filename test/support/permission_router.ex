@@ -1,5 +1,5 @@
 defmodule McpServer.PermissionRouter do
-  # Resources and a prompt that not everybody may use. Who asks is the principal over HTTP, `assigns.user` elsewhere.
+  # Resources and a prompt with restricted access. The client is the principal over HTTP, and `assigns.user` elsewhere.
   @moduledoc false
   use McpServer.Router, name: "permission"
 
@@ -64,7 +64,7 @@ defmodule McpServer.PermissionRouter.Handlers do
     if variables["id"] == user(conn), do: :ok, else: {:error, :forbidden}
   end
 
-  # A test that wants to know in which process it is asked.
+  # Reports the process of the check to tests that need it.
   defp report(%{assigns: %{test: test}}, what), do: send(test, {:asked, what, self()})
   defp report(_conn, _what), do: :ok
 

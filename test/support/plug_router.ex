@@ -1,5 +1,5 @@
 defmodule McpServer.PlugRouter do
-  # Plugs around everything that can be called. `Trace` collects names in `assigns.trace`, which the handlers return.
+  # Plugs around all kinds of calls. `Trace` collects names in `assigns.trace`, and the handlers return them.
   @moduledoc false
   use McpServer.Router, name: "plugs"
 
@@ -72,7 +72,7 @@ defmodule McpServer.PlugRouter.Handlers do
   def boom(_conn, _arguments), do: raise("boom")
   def later(_conn, _arguments), do: as_task(&{:ok, traced(&1)})
 
-  # Once for each process that calls it.
+  # Fails at the first call in each process.
   def flaky(conn, _arguments) do
     if Process.put(:tried, true), do: {:ok, "tried again, #{traced(conn)}"}, else: {:error, "not yet"}
   end

@@ -1,8 +1,8 @@
 defmodule McpServer.Test.PlugServer do
-  # The plug under a server, on a loopback port of its own: Bandit where it is there, else the stand-in.
+  # The plug in a web server on a loopback port: Bandit if it is installed, else the stand-in.
   #
-  # Where Plug and its servers were built by something else, `MCP_PLUG_PATH` names the folder with their applications
-  # (`plug/ebin`, `bandit/ebin` and so on). `MCP_PLUG_SERVER=cowboy` takes Cowboy in Bandit's place.
+  # `MCP_PLUG_PATH` names a folder with the compiled applications of Plug and its servers (`plug/ebin`, `bandit/ebin`
+  # and so on). `MCP_PLUG_SERVER=cowboy` uses Cowboy instead of Bandit.
 
   for ebin <- Path.wildcard(Path.join(System.get_env("MCP_PLUG_PATH", ""), "*/ebin")), do: Code.append_path(ebin)
 
@@ -13,7 +13,7 @@ defmodule McpServer.Test.PlugServer do
            end)
   if @server == :stand_in, do: Code.require_file("plug_stand_in.exs", __DIR__)
 
-  @doc "Which server is used."
+  @doc "The web server."
   def server, do: @server
 
   @doc "Serves `router` with the options of `McpServer.HttpPlug`, and returns the port."
@@ -22,7 +22,7 @@ defmodule McpServer.Test.PlugServer do
   @doc "Serves any plug. The server ends with the calling process."
   def start_plug(plug), do: apply(__MODULE__, @server, [plug])
 
-  # By name, because none of them need be there when this is compiled.
+  # Called by name, because the servers may be missing at compile time.
   @doc false
   def stand_in(plug) do
     {:ok, port} = apply(McpServer.Test.StandInServer, :start_link, [plug])

@@ -1,5 +1,5 @@
-# What of Plug `McpServer.HttpPlug` meets, and a server under it, for machines where neither Plug nor a server
-# for it can be installed: `Plug.Conn` with the functions that are called, over real sockets.
+# The parts of Plug that `McpServer.HttpPlug` needs, and a server below, for machines where neither can be installed:
+# `Plug.Conn` with the functions that are called, over real sockets.
 defmodule Plug.Conn.Unfetched do
   defstruct [:aspect]
 end
@@ -59,12 +59,12 @@ defmodule Plug.Conn do
 end
 
 defmodule McpServer.Test.StandInTimeout do
-  # As Bandit says that a body did not come in time.
+  # Bandit raises such an error if a body does not arrive in time.
   defexception message: "Body read timeout", plug_status: :request_timeout
 end
 
 defmodule McpServer.Test.StandInAdapter do
-  # One request of one connection. `:body` is what is still to be read of it.
+  # One request of a connection. `:body` is the unread part of its body.
   defstruct [:socket, :method, :body, buffer: "", close?: false, timeout: 15_000]
 
   def get_http_protocol(_request), do: :"HTTP/1.1"
@@ -115,7 +115,7 @@ defmodule McpServer.Test.StandInAdapter do
     {data, %{request | buffer: rest}}
   end
 
-  # A client that goes while it sends takes the request with it.
+  # If the client closes while it sends, the request ends.
   defp more(request) do
     case :gen_tcp.recv(request.socket, 0, request.timeout) do
       {:ok, data} -> %{request | buffer: request.buffer <> data}
@@ -149,7 +149,7 @@ defmodule McpServer.Test.StandInAdapter do
 end
 
 defmodule McpServer.Test.StandInServer do
-  # HTTP/1.1 with keep-alive, a process a connection; all of it ends with the process that started it.
+  # HTTP/1.1 with keep-alive and one process per connection. Everything ends with the process that started it.
   alias McpServer.Test.StandInAdapter
 
   @max_head 64 * 1024
@@ -219,7 +219,7 @@ defmodule McpServer.Test.StandInServer do
         [path] -> {path, ""}
       end
 
-    # By name, because the struct is another one where the real Plug is.
+    # Built with `struct!/2`, because the real Plug has another struct.
     struct!(Plug.Conn,
       adapter: {StandInAdapter, request},
       host: host(headers),

@@ -1,5 +1,5 @@
 defmodule McpServer.Properties do
-  # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not.
+  # Properties checked with PropEr (Debian's `erlang-proper`), which may not be installed.
   #
   #     use McpServer.Properties
   #
@@ -17,7 +17,7 @@ defmodule McpServer.Properties do
     end
   end
 
-  @doc "Whether PropEr is there; where it is not, says whose properties are skipped."
+  @doc "Whether PropEr is installed. If not, prints the module whose properties are skipped."
   def available?(module) do
     case :code.lib_dir(:proper) do
       {:error, :bad_name} ->
@@ -30,10 +30,10 @@ defmodule McpServer.Properties do
     end
   end
 
-  @doc "Checks a property so many times; `MCP_SCALE=20 mix test …` checks twenty times as often."
+  @doc "Checks a property `runs` times. `MCP_SCALE=20 mix test …` multiplies `runs` by 20."
   def holds(property, runs, max_size \\ 30) do
     runs = runs * String.to_integer(System.get_env("MCP_SCALE", "1"))
-    # Not named as a call: PropEr is no dependency, and may not be there.
+    # Called with `apply/3`, because PropEr is not a dependency and may be missing.
     assert apply(:proper, :quickcheck, [property, [:quiet, :noshrink, max_size: max_size, numtests: runs]]) == true
   end
 end

@@ -1,15 +1,15 @@
 defmodule McpServer.ReleaseHost do
-  # A host of releases on loopback. For each request it calls a function with the path, which gives `{status, headers, body}`,
-  # or bytes of an answer: `{:bytes, enumerable}` sends them and closes, `:hang` sends nothing.
+  # A host of releases on loopback. For each request it calls a function with the path. The function returns `{status,
+  # headers, body}`, `{:bytes, enumerable}` for raw bytes followed by a close, or `:hang` to send nothing.
   @moduledoc false
 
   @type answer :: {pos_integer, [{String.t(), String.t()}], iodata} | {:bytes, Enumerable.t()} | :hang
 
-  @doc "Starts it, over TLS where its options are given; it ends with the process that starts it. Gives its address."
+  @doc "Starts the host, with TLS if it gets TLS options. It ends with the process that starts it. Returns its URL."
   @spec start((String.t() -> answer), keyword) :: String.t()
   def start(answer, tls \\ []) do
     host = self()
-    # A listener ends with the process that opens it.
+    # The listening socket closes with its process.
     spawn_link(fn -> listen(host, answer, tls) end)
 
     receive do
@@ -18,7 +18,7 @@ defmodule McpServer.ReleaseHost do
     end
   end
 
-  @doc "The answers of a folder's files."
+  @doc "The function that serves the files of a folder."
   @spec folder(Path.t()) :: (String.t() -> answer)
   def folder(folder) do
     fn "/" <> name ->
@@ -73,9 +73,9 @@ defmodule McpServer.ReleaseHost do
     transport.send(socket, ["HTTP/1.1 #{status} X\r\n", lines, "\r\n", body])
   end
 
-  # The client may have gone.
+  # The client may have closed.
   defp write({transport, socket}, {:bytes, parts}), do: Enum.find(parts, &(transport.send(socket, &1) != :ok))
 
-  # Until the client goes.
+  # Waits until the client closes.
   defp write({transport, socket}, :hang), do: transport.recv(socket, 0)
 end

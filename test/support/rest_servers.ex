@@ -1,15 +1,15 @@
 defmodule McpServer.RestServers do
-  # The two ways to serve stored results over HTTP, started and asked alike.
+  # The two ways to serve stored results over HTTP, with the same functions for both.
   @moduledoc false
 
   alias McpServer.{HttpPeer, HttpServers}
   alias McpServer.Test.PlugServer
 
-  # Loaded when it is needed, as `HttpServers` says.
+  # Loaded at run time. See `HttpServers`.
   @compile {:no_warn_undefined, PlugServer}
 
   defmodule Forward do
-    # What `forward "/resources", …` of a router does.
+    # Replaces `forward "/resources", …` of a router.
     @moduledoc false
     @compile {:no_warn_undefined, Plug.Conn}
 
@@ -43,7 +43,7 @@ defmodule McpServer.RestServers do
     %HttpServers{kind: :plug, port: PlugServer.start_plug({Forward, [server: results] ++ rest})}
   end
 
-  @doc "One request on a connection of its own, and its whole response."
+  @doc "Sends one request on a new connection, and returns its complete response."
   def ask(server, method, target, options \\ []) do
     peer = HttpPeer.connect(server.port)
     response = HttpPeer.request(peer, request(method, target, options))
@@ -51,7 +51,7 @@ defmodule McpServer.RestServers do
     response
   end
 
-  @doc "A request for a stored result; a body that is no text is written as JSON."
+  @doc "A request for a stored result. A body that is not a text is encoded as JSON."
   def request(method, target, options \\ []) do
     body =
       case options[:body] do
@@ -62,6 +62,6 @@ defmodule McpServer.RestServers do
     %{method: method, target: target, headers: options[:headers] || [], body: body}
   end
 
-  @doc "The lines of a stream, each of them read."
+  @doc "The decoded lines of a stream."
   def lines(text), do: for(line <- String.split(text, "\n", trim: true), do: McpServer.JSON.decode!(line))
 end

@@ -1,6 +1,6 @@
 defmodule McpServer.RouterCase do
   @moduledoc false
-  # Compiles routers from text, and says where and why one was refused.
+  # Compiles routers from text, and reports the line and text of a refusal.
 
   use ExUnit.CaseTemplate
 
@@ -10,12 +10,12 @@ defmodule McpServer.RouterCase do
     quote do
       import McpServer.RouterCase
 
-      # The compiler's processes report what they die of.
+      # The compiler's processes log the reason of their exit.
       @moduletag :capture_log
     end
   end
 
-  @doc "Compiles a router whose first statement is on line 3 of `router.ex`, and returns its module. `options` are those of `use`."
+  @doc "Compiles a router, and returns its module. The statements start on line 3. `options` are those of `use`."
   def router!(statements, options \\ "") do
     case compile(statements, options) do
       {:ok, module} -> module
@@ -23,7 +23,7 @@ defmodule McpServer.RouterCase do
     end
   end
 
-  @doc "Asserts that a router is refused at that line, with exactly that text or one that matches."
+  @doc "Asserts that a router is refused at that line. The text must be equal to `message`, or match a regex."
   def assert_refused(line, message, statements, options \\ "") do
     compiled = compile(statements, options)
     assert {:refused, %CompileError{file: "router.ex", line: ^line, description: description}} = compiled
@@ -33,8 +33,8 @@ defmodule McpServer.RouterCase do
       else: assert(description =~ message)
   end
 
-  # What is checked after everything has been compiled is refused by ending the process that compiles,
-  # so that process is none of ours.
+  # A check that runs after the compilation refuses a router by ending the compiling process. So a separate process
+  # compiles it.
   defp compile(statements, options) do
     name = "RouterCase#{System.unique_integer([:positive])}"
     source = "defmodule #{name} do\nuse McpServer.Router#{options}\n#{statements}\nend\n"

@@ -1,17 +1,17 @@
 defmodule McpServer.RouterMistakes do
   @moduledoc false
-  # What a new user gets wrong in a router: the mistake, the statements from line 3 of `router.ex` on, the line that
-  # is refused, and what the author reads.
+  # Typical mistakes of new users in a router: the mistake, the statements from line 3 of `router.ex` on, the line of
+  # the error, and its text.
 
   @type t :: {mistake :: String.t(), statements :: String.t(), line :: pos_integer, message :: String.t()}
 
   @types "The types are: :string, :number, :integer, :boolean, :object, :array, :null, :date, :time, :datetime, :naive_datetime, :decimal, :uuid, :uri"
 
-  @doc "Everything."
+  @doc "All mistakes."
   @spec all() :: [t]
   def all, do: left_out() ++ misplaced() ++ misnamed() ++ contradicting()
 
-  @doc "Arguments that are missing, or in another form."
+  @doc "Arguments that are missing or have the wrong form."
   @spec left_out() :: [t]
   def left_out do
     [
@@ -75,7 +75,7 @@ defmodule McpServer.RouterMistakes do
     ]
   end
 
-  @doc "Statements in the block of something else."
+  @doc "Statements in the wrong block."
   @spec misplaced() :: [t]
   def misplaced do
     [
@@ -101,7 +101,7 @@ defmodule McpServer.RouterMistakes do
     ]
   end
 
-  @doc "Names that do not exist, or exist twice."
+  @doc "Unknown names and duplicate names."
   @spec misnamed() :: [t]
   def misnamed do
     [
@@ -154,7 +154,7 @@ defmodule McpServer.RouterMistakes do
     ]
   end
 
-  @doc "Values that do not fit each other, or what they are for."
+  @doc "Values that do not fit each other or their purpose."
   @spec contradicting() :: [t]
   def contradicting do
     [

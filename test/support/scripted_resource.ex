@@ -1,5 +1,5 @@
 defmodule McpServer.ScriptedResource do
-  # The resource "abc123" of a dual response, as a client sees it, whose server is a `McpServer.ScriptedServer`.
+  # The resource "abc123" of a dual response from the client's side. Its server is a `McpServer.ScriptedServer`.
   @moduledoc false
 
   import McpServer.ScriptedServer
@@ -7,7 +7,7 @@ defmodule McpServer.ScriptedResource do
   alias McpServer.DualResponse.Client
   alias McpServer.JSON
 
-  @doc "The parsed result of a tool; the resource is below `/resources` of the server, or where `resource` says."
+  @doc "The parsed result of a tool. The resource is below `/resources` of the server."
   @spec parsed(McpServer.ScriptedServer.t() | %{url: String.t()} | Client.t(), keyword(), map()) :: Client.Parsed.t()
   def parsed(server, options \\ [], metadata \\ %{})
   def parsed(%Client{} = client, _options, metadata), do: parsed_of(client, %{"uri" => "resource://abc123"}, metadata)
@@ -15,7 +15,7 @@ defmodule McpServer.ScriptedResource do
   def parsed(%{url: url}, options, metadata),
     do: parsed(Client.new([base_url: url <> "/resources"] ++ options), [], metadata)
 
-  @doc "As `parsed/3`, for a resource that the tool's result describes in this way."
+  @doc "Like `parsed/3`, for a tool result with this description of the resource."
   @spec parsed_of(Client.t(), map(), map()) :: Client.Parsed.t()
   def parsed_of(client, resource, metadata \\ %{}) do
     Client.parse_structured(client, %{
@@ -25,7 +25,7 @@ defmodule McpServer.ScriptedResource do
     })
   end
 
-  @doc "A server that keeps to the document: its rows have the ids 1 to `total`."
+  @doc "A correct server with rows that have the ids 1 to `total`."
   @spec numbers(non_neg_integer()) :: McpServer.ScriptedServer.t()
   def numbers(total) do
     start(fn request ->
@@ -59,7 +59,7 @@ defmodule McpServer.ScriptedResource do
   @spec ids([map()]) :: [integer()]
   def ids(rows), do: Enum.map(rows, & &1["id"])
 
-  @doc "The values of a request's header."
+  @doc "The values of a header in a request."
   @spec header(McpServer.ScriptedServer.request(), String.t()) :: [String.t()]
   def header(request, name), do: for({^name, value} <- request.headers, do: value)
 end

@@ -1,15 +1,15 @@
 defmodule McpServer.StdioTable do
-  # The rows of `McpServer.HttpTable` that are about messages, over stdio: the same bytes, the same answers, no status.
+  # The rows of `McpServer.HttpTable` about messages, over stdio: the same messages and responses, without a status.
   #
-  # A row of a session runs on a connection that has opened one of its revision, any other on a connection that has opened
-  # none. The connection is shared by the rows, so each message is followed by a request whose answer ends the wait.
+  # A row of a session runs on a connection with an open session of its revision, any other row on a connection without
+  # a session. The rows share the connection, so a request follows each message, and its response ends the wait.
   @moduledoc false
 
   use GenServer
 
   alias McpServer.{HttpRequests, HttpTable, JSON, StdioPeer}
 
-  # What only headers say, and what is no line.
+  # Rows that are about headers only, and rows whose message is not a line.
   @of_http [
     ~r/^not JSON: (empty|white space)/,
     ~r/^a session with the header/,
@@ -18,8 +18,8 @@ defmodule McpServer.StdioTable do
     ~r/^initialize with the header/
   ]
 
-  # Where a line is answered otherwise than a body. Without the headers these claim no era at all; a response is never
-  # answered; and who has opened no session may be told that there is no such method.
+  # Rows with another response over stdio. Without headers these requests claim no era. A response is never answered. A
+  # client without a session may be told that the method is unknown.
   @otherwise %{
     "_meta empty" => {:error, -32600, 1},
     "_meta a list" => {:error, -32600, 1},
@@ -30,7 +30,7 @@ defmodule McpServer.StdioTable do
     "an unknown method without a session" => {:error, -32601, 1}
   }
 
-  @doc "The rows, with what is expected over stdio."
+  @doc "The rows with the expected responses over stdio."
   def rows do
     for row <- HttpTable.rows(), of_messages?(row.req), row.only == nil, not Enum.any?(@of_http, &(row.name =~ &1)) do
       %{row | body: Map.get(@otherwise, row.name, row.body)}
@@ -40,23 +40,23 @@ defmodule McpServer.StdioTable do
   # M21 is about headers.
   defp of_messages?(req), do: "M21" not in req and Enum.any?(req, &match?("M" <> _, &1))
 
-  @doc "The row of that name."
+  @doc "The row with that name."
   def fetch(name), do: Enum.find(rows(), &(&1.name == name)) || raise("there is no row #{inspect(name)}")
 
-  @doc "Starts a VM with a connection, and opens a session of that revision unless it is `nil`."
+  @doc "Starts a VM with a connection. Opens a session of that revision unless it is `nil`."
   def start_link({revision, tmp_dir}), do: GenServer.start_link(__MODULE__, {revision, tmp_dir})
 
   def child_spec({revision, _tmp_dir} = argument),
     do: %{id: {__MODULE__, revision}, start: {__MODULE__, :start_link, [argument]}}
 
-  @doc "Sends the message of a row and compares what comes."
+  @doc "Sends the message of a row and compares the response."
   def check(connection, row) do
     request = if is_function(row.request, 0), do: row.request.(), else: row.request
     expected = if row.body == :empty, do: 0, else: 1
     HttpTable.check_messages(row.body, exchange(connection, request.body, expected))
   end
 
-  @doc "What is answered to a line; at least so many messages are waited for."
+  @doc "The responses to a line. Waits for at least `expected` messages."
   def exchange(connection, line, expected \\ 1), do: GenServer.call(connection, {:exchange, line, expected}, 60_000)
 
   @impl true
@@ -91,7 +91,7 @@ defmodule McpServer.StdioTable do
     end
   end
 
-  # What is missing is the row's failure, and not that of the rows after it.
+  # A missing response fails this row, and not the next ones.
   defp next(%{port: port} = peer) do
     receive do
       {^port, {:data, {:eol, line}}} -> JSON.decode!(line)

@@ -1,6 +1,6 @@
 defmodule McpServer.TelemetryStandIn do
-  # In the place of the package `:telemetry`, which need not be there: one function hears of every event. While it is
-  # loaded nothing else may run that emits events.
+  # Replaces the package `:telemetry`, which may be missing: one function gets every event. While it is loaded, no other
+  # test that emits events may run.
   @moduledoc false
 
   import ExUnit.Callbacks, only: [on_exit: 1, start_supervised!: 1, stop_supervised!: 1]
@@ -9,11 +9,11 @@ defmodule McpServer.TelemetryStandIn do
 
   @type handler :: ([atom()], map(), map() -> term())
 
-  @doc "Loads it until the test ends."
+  @doc "Loads the module until the test ends."
   @spec load(handler()) :: :ok
   def load(handler) do
     handle(handler)
-    # What the package has when it is started.
+    # The started package has this process.
     start_supervised!(%{id: @table, start: {Agent, :start_link, [fn -> nil end, [name: @table]]}})
 
     create(
@@ -50,15 +50,15 @@ defmodule McpServer.TelemetryStandIn do
     if events == :all or event in events, do: [:handler], else: []
   end
 
-  @doc "As if handlers were attached to these events only."
+  @doc "Pretends that only these events have handlers."
   @spec attach_only([[atom()]]) :: :ok
   def attach_only(events), do: :persistent_term.put({__MODULE__, :events}, events)
 
-  @doc "As if the package were there, but not started."
+  @doc "Pretends that the package is present, but not started."
   @spec stop() :: :ok
   def stop, do: stop_supervised!(@table)
 
-  @doc "Has another function hear of events from now on."
+  @doc "Sends all further events to another function."
   @spec handle(handler()) :: :ok
   def handle(handler), do: :persistent_term.put(__MODULE__, handler)
 end

@@ -1,18 +1,18 @@
 defmodule McpServer.Terminal do
   @moduledoc false
-  # A command in a terminal of its own, with somebody who types when asked.
+  # Runs a command in a terminal, and types the answers to its prompts.
 
   @doc """
-  Runs a shell command in a folder until it ends: what the terminal showed, and the exit status.
+  Runs a shell command in a folder until it ends. Returns the terminal's output and the exit status.
 
-  `typed` is a list of `{prompt, text}`: the text and a line's end are typed when what is shown ends with the prompt.
-  Raises when nothing more is shown for a minute.
+  `typed` is a list of `{prompt, text}`. When the output ends with the prompt, the text and a line end are typed. Raises
+  after a minute without output.
   """
   @spec run(String.t(), Path.t(), [{String.t(), String.t()}], [{prompt :: String.t(), text :: String.t()}]) ::
           {String.t(), status :: non_neg_integer}
   def run(command, folder, environment, typed) do
     env = for {name, value} <- environment, do: {to_charlist(name), to_charlist(value)}
-    # `script` of util-linux makes the terminal.
+    # `script` of util-linux provides the terminal.
     options = [:binary, :exit_status, args: ["-qefc", command, "/dev/null"], cd: folder, env: env]
     listen(Port.open({:spawn_executable, System.find_executable("script")}, options), "", typed)
   end

@@ -1,5 +1,5 @@
 defmodule McpServer.Wire do
-  # A client of `McpServer.Test` used message by message: what is sent is not waited for.
+  # A client of `McpServer.Test` for single messages: it sends without waiting for the response.
   @moduledoc false
 
   alias McpServer.Connection.Inbox
@@ -23,12 +23,12 @@ defmodule McpServer.Wire do
   def tell(client, method, params \\ %{}),
     do: Client.push(client, %{"jsonrpc" => "2.0", "method" => method, "params" => params})
 
-  @doc "Several lines in one go, as a pipelining client sends them."
+  @doc "Sends several lines at once, like a pipelining client."
   def lines(client, lines) do
     send(client.connection, {:mcp_client_in, client.reference, {:lines, lines}})
   end
 
-  @doc "The next message that is no notification."
+  @doc "The next message that is not a notification."
   def next(%{reference: reference}, timeout \\ 10_000) do
     receive do
       {:mcp_client, ^reference, message} -> message
@@ -37,7 +37,7 @@ defmodule McpServer.Wire do
     end
   end
 
-  @doc "That no message comes."
+  @doc "Asserts that no message arrives."
   def silent?(%{reference: reference}, milliseconds \\ 50) do
     receive do
       {:mcp_client, ^reference, message} -> raise "unexpected: #{inspect(message)}"
@@ -46,16 +46,16 @@ defmodule McpServer.Wire do
     end
   end
 
-  @doc "The text of a tool's answer."
+  @doc "The text of a tool's result."
   def said(%{"result" => %{"content" => [%{"text" => text} | _]}}), do: text
 
-  @doc "Waits until the connection has handled everything sent to it so far."
+  @doc "Waits until the connection has handled everything that was sent to it."
   def settle(client) do
     _state = settled(client)
     :ok
   end
 
-  @doc "The state of the connection when it has read as far ahead as it may."
+  @doc "The state of the connection when it has read ahead as far as permitted."
   def settled(client) do
     state = :sys.get_state(client.connection)
     if Inbox.ahead?(state), do: settled(client), else: state

@@ -1,10 +1,10 @@
 defmodule McpServer.WireSchema do
-  # The one place where every message that a connection sends in our tests is checked against the
-  # official schema of the revision it speaks, as far as `McpServer.WireStructure` keeps it.
+  # Checks every message of a connection in our tests against the official schema of its revision, as far as
+  # `McpServer.WireStructure` keeps it. All checks are here.
   #
-  # `watch/0` hooks it into every connection of the VM. A violation raises in the connection, which
-  # takes the test down with it, and is counted, so that the suite fails even where a test survives it.
-  # Tests that talk to another operating system process feed `see/2` themselves.
+  # `watch/0` hooks it into every connection of the VM. A violation raises in the connection, which ends the test. It is
+  # also counted, so that the suite fails even if the test survives. Tests that talk to another operating system process
+  # call `see/2` themselves.
   @moduledoc false
 
   alias McpServer.{JSON, WireStructure}
@@ -65,10 +65,10 @@ defmodule McpServer.WireSchema do
     end)
   end
 
-  @doc "How many messages have violated their schema."
+  @doc "The number of messages that violated their schema."
   def violations, do: :counters.get(:persistent_term.get({__MODULE__, :violations}), 1)
 
-  # Runs in the connection, whose messages these are.
+  # Runs in the connection that has the messages.
   defp observe(_router, event) do
     Process.put(__MODULE__, see(Process.get(__MODULE__) || new(), event))
   rescue
@@ -78,10 +78,10 @@ defmodule McpServer.WireSchema do
       reraise violation, __STACKTRACE__
   end
 
-  @doc "What is known of a transport before its first message."
+  @doc "The state of a transport before its first message."
   def new, do: %{session: nil, asked: %{}, revisions: MapSet.new()}
 
-  @doc "A message was received (`{:in, line}`) or sent (`{:out, line}`)."
+  @doc "Records a received (`{:in, line}`) or sent (`{:out, line}`) message."
   def see(transport, {:in, line}) do
     case JSON.decode(line) do
       {:ok, messages} when is_list(messages) -> Enum.reduce(messages, transport, &heard/2)
@@ -153,7 +153,7 @@ defmodule McpServer.WireSchema do
     revision = revision || "2025-11-25"
     error = if(revision < "2025-11-25", do: "JSONRPCError", else: "JSONRPCErrorResponse")
 
-    # The older schemas know no error without an id, though JSON-RPC asks for null.
+    # The older schemas have no error without an id, though JSON-RPC requires null.
     if Map.fetch(message, "id") == {:ok, nil},
       do: check(revision, error, Map.put(message, "id", 0)),
       else: check(revision, error, message)
@@ -163,8 +163,8 @@ defmodule McpServer.WireSchema do
 
   defp said(message, _transport), do: violation("neither request, notification nor answer", message)
 
-  # Answers to one id come in the order of its requests: a duplicate is refused while the first runs,
-  # so any of those asked may be the one that is answered.
+  # Responses to one id come in the order of its requests. A duplicate is refused while the first request runs, so an
+  # error answers the last request, and a result the first one.
   defp answered(transport, id, message) do
     case Map.get(transport.asked, id, []) do
       [] ->
@@ -181,7 +181,7 @@ defmodule McpServer.WireSchema do
 
   defp place(several, message), do: if(is_map_key(message, "error"), do: length(several) - 1, else: 0)
 
-  # An id whose request could not be understood otherwise.
+  # The response to an invalid request with a readable id.
   defp answered_unasked(transport, _id, %{"error" => _}), do: {{nil, transport.session || @newest}, transport}
   defp answered_unasked(_transport, _id, message), do: violation("an answer to nothing", message)
 
@@ -197,7 +197,7 @@ defmodule McpServer.WireSchema do
   defp result_definition(_revision, _method, %{"resultType" => "input_required"}), do: "InputRequiredResult"
   defp result_definition(_revision, "tools/call", %{"resultType" => "task"}), do: "Result"
   defp result_definition(_revision, "tools/call", %{"task" => _task}), do: "CreateTaskResult"
-  # An extension's, and in no schema.
+  # A result of an extension, which has no schema.
   defp result_definition(@newest, "tasks/" <> _verb, _result), do: "Result"
 
   defp result_definition(_revision, method, _result),
@@ -210,7 +210,7 @@ defmodule McpServer.WireSchema do
     end
   end
 
-  # A definition that a revision does not have cannot be met.
+  # A revision without the definition never fits.
   defp valid?(revision, definition, value) do
     is_map_key(definitions(revision), definition) and
       Validator.validate(validator(revision, definition), value) == :ok
@@ -224,7 +224,7 @@ defmodule McpServer.WireSchema do
     end
   end
 
-  # Only what the definition leads to: the whole file is larger than schemas may be.
+  # Only the definitions that this one references, because the complete file exceeds the limits of schemas.
   defp schema(revision, definition) do
     all = definitions(revision)
     member = if revision < "2025-11-25", do: "definitions", else: "$defs"

@@ -1,29 +1,29 @@
 defmodule McpServer.WireStructure do
-  # What the official schemas of MCP say of the form of messages, without their prose: one file a revision, one
-  # definition a line. `bin/wire_schemas FOLDER` writes the files anew.
+  # The structure of messages from the official MCP schemas, without prose: one file per revision, one definition per
+  # line. `bin/wire_schemas FOLDER` writes the files again.
   @moduledoc false
 
   alias McpServer.JSON
 
   @folder Path.expand("../fixtures/wire_schemas", __DIR__)
   @prose ["description", "title", "$comment", "examples"]
-  # Keywords that hold schemas by name: a property may be called "description".
+  # Keywords whose members are schemas by name. A property may be called "description".
   @named ["properties", "definitions", "$defs"]
 
-  @doc "The revisions whose structure is kept."
+  @doc "The revisions with a file."
   def revisions, do: for(file <- Enum.sort(File.ls!(@folder)), ".json" <- [Path.extname(file)], do: Path.rootname(file))
 
-  @doc "The file of that revision."
+  @doc "The file of a revision."
   def file(revision), do: Path.join(@folder, revision <> ".json")
 
-  @doc "Writes the files anew from a folder of official ones, `<revision>/schema.json`."
+  @doc "Writes the files again from a folder of official ones, `<revision>/schema.json`."
   def write(official) do
     for revision <- File.ls!(official), source = Path.join([official, revision, "schema.json"]), File.exists?(source) do
       File.write!(file(revision), reduce(File.read!(source)))
     end
   end
 
-  @doc "The text of a reduced file, given that of an official one."
+  @doc "The reduced text of an official file."
   def reduce(text) do
     schema = JSON.decode!(text)
     member = if is_map_key(schema, "$defs"), do: "$defs", else: "definitions"

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpTable.Agreement do
-  # 2026-07-28: headers that repeat something of the body must say the same.
+  # 2026-07-28: headers that repeat a value of the body must be equal to it.
   @moduledoc false
 
   import McpServer.HttpRequests

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpTable.Bodies do
-  # Messages that are none, in both eras: JSON, envelope, ids, duplicates, depth, batches.
+  # Invalid messages in both eras: JSON, envelope, ids, duplicates, depth, batches.
   @moduledoc false
 
   import McpServer.HttpRequests
@@ -14,7 +14,7 @@ defmodule McpServer.HttpTable.Bodies do
   defp modern_head,
     do: [{"mcp-protocol-version", newest()}, {"mcp-method", "tools/call"}, {"mcp-name", "echo"}]
 
-  # Without an id the member is left out; before 2025-11-25 it is null.
+  # An error without an id has no `id` member. Before 2025-11-25 the member is null.
   defp no_id(revision, code) when revision < "2025-11-25", do: {:error, code, nil}
   defp no_id(_revision, code), do: {:error, code}
 
@@ -137,7 +137,7 @@ defmodule McpServer.HttpTable.Bodies do
       end
   end
 
-  # U+017F and U+212A become s and k when letters are compared without case.
+  # U+017F and U+212A become s and k in a comparison without case.
   defp names do
     for {name, body, expected} <- [
           {"Method", ~s({"jsonrpc":"2.0","id":7,"Method":"ping"}), {:error, -32600, 7}},
@@ -157,7 +157,7 @@ defmodule McpServer.HttpTable.Bodies do
   end
 
   defp depths do
-    # The message itself is two levels above the value.
+    # The value is on the third level of the message.
     nested = fn levels ->
       value = String.duplicate("[", levels - 2) <> String.duplicate("]", levels - 2)
       ~s({"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":#{value}}})
@@ -173,7 +173,7 @@ defmodule McpServer.HttpTable.Bodies do
     ]
   end
 
-  # The object, its three texts and numbers, the params and the array are values, too.
+  # The object, its three texts and numbers, the params and the array also count as values.
   defp values(count) do
     numbers = List.duplicate("0", count - 6) |> Enum.intersperse(",")
     [~s({"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":[), numbers, "]}}"]

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpTable.Front do
-  # What is decided before the body is read: Host, Origin, method, content type, accept.
+  # Checks before the body is read: Host, Origin, method, content type, Accept.
   @moduledoc false
 
   import McpServer.HttpRequests
@@ -23,7 +23,7 @@ defmodule McpServer.HttpTable.Front do
     for(host <- foreign, do: row({~w(SEC-01 H1), "foreign Host #{host}"}, echo([{"host", host}]), 403, @refused)) ++
       for(host <- loopback, do: row({~w(SEC-01 H1), "loopback Host #{host}"}, echo([{"host", host}]), 200, @fine)) ++
       [
-        # Other servers refuse these themselves, with 400.
+        # Other servers refuse such a port themselves, with 400.
         row({"H1", "a port that is none"}, echo([{"host", "127.0.0.1:evil"}]), 403, @refused, only: :listener),
         row({"H1", "a port that is no number"}, echo([{"host", "localhost.:1x"}]), 403, @refused, only: :listener),
         row({"H1", "an empty Host"}, echo([{"host", ""}]), 403, @refused),
@@ -99,7 +99,7 @@ defmodule McpServer.HttpTable.Front do
     %{request | headers: request.headers ++ [{"origin", "https://evil.example"}]}
   end
 
-  # What is there for good, and what is there for requests of that revision.
+  # `all` are the methods of the endpoint, `one` those for requests of the newest revision.
   defp methods do
     all = [{"allow", "POST, GET, DELETE"}]
     one = [{"allow", "POST"}]
@@ -225,7 +225,7 @@ defmodule McpServer.HttpTable.Front do
       ]
   end
 
-  # Each request is wrong in two ways; the first check that fails answers.
+  # Each request has two faults. The first check that fails determines the response.
   defp order do
     evil = {"origin", "https://evil.example"}
     plain = {"content-type", "text/plain"}

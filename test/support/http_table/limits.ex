@@ -1,5 +1,5 @@
 defmodule McpServer.HttpTable.Limits do
-  # Sizes, exactly at the limit and one above.
+  # Sizes exactly at the limit, and one above it.
   @moduledoc false
 
   import McpServer.HttpRequests
@@ -42,7 +42,7 @@ defmodule McpServer.HttpTable.Limits do
     {:result, 1, %{"content" => [%{"type" => "text", "text" => Integer.to_string(text)}]}}
   end
 
-  # A request whose body has exactly so many bytes.
+  # A request with a body of exactly this many bytes.
   defp sized(bytes, era \\ :modern), do: call(era, String.duplicate("x", bytes - IO.iodata_length(call(era, "").body)))
 
   defp call(:modern, text), do: modern_call("size", %{"text" => text})
@@ -54,7 +54,7 @@ defmodule McpServer.HttpTable.Limits do
     with_headers(Map.merge(request, %{body: body, message: request.body}), [{"transfer-encoding", "chunked"}])
   end
 
-  # The body itself never comes.
+  # The body is announced, but never sent.
   defp announced(bytes), do: post("{", [{"content-length", Integer.to_string(bytes)}])
 
   defp names do

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpTable.Sessions do
-  # The session era: what needs a session, which one it gets, and what it answers.
+  # The session era: requests that need a session, the revision of a session, and its responses.
   @moduledoc false
 
   import McpServer.HttpRequests
@@ -68,7 +68,7 @@ defmodule McpServer.HttpTable.Sessions do
       ]
   end
 
-  # What follows `initialize` needs the session it opened.
+  # Requests after `initialize` need its session.
   defp without do
     [
       row({~w(M18 H10), "tools/list without a session"}, post(encoded("tools/list")), 400, {:error, -32600, 1}),
@@ -105,7 +105,7 @@ defmodule McpServer.HttpTable.Sessions do
       row({"H10", "#{verb} with a session id #{name}"}, request, 404, @refused, headers: [{"mcp-session-id", nil}])
     end ++
       for {verb, request} <- verbs([{"mcp-session-id", String.duplicate("A", 10_000)}]) do
-        # Other servers have limits of their own.
+        # Other servers have their own limits.
         row({"H10", "#{verb} with a session id of 10 KB"}, request, 404, @refused, only: :listener)
       end ++
       for {verb, request} <- verbs([]) do

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpTable.Stateless do
-  # 2026-07-28: which era a request claims, what it has to say of itself, methods, what is answered.
+  # 2026-07-28: the era of a request, its required metadata, methods and responses.
   @moduledoc false
 
   import McpServer.HttpRequests
@@ -13,7 +13,7 @@ defmodule McpServer.HttpTable.Stateless do
 
   def rows, do: Enum.concat([eras(), meta(), versions(), methods(), others()])
 
-  # The request with one header more.
+  # The request with an additional header.
   defp twice(request, name, other), do: %{request | headers: request.headers ++ [{name, other}]}
 
   defp echo(options \\ []), do: modern_call("echo", %{"text" => "x"}, options)
