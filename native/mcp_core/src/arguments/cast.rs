@@ -1,4 +1,4 @@
-//! Strings that are read as values which JSON does not have.
+//! Casts strings to types that JSON does not have.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use super::time::{Date, Time, date, date_time, local_date_time, time};
 use super::uri::UriParts;
 use crate::schema::Problem;
 
-/// What a string is read as.
+/// The type to cast a string to.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case", expecting = "the name of a type")]
 pub enum Cast {
@@ -23,13 +23,13 @@ pub enum Cast {
     NaiveDateTime,
     /// A decimal number.
     Decimal,
-    /// A UUID, in small letters.
+    /// A UUID, in lower case.
     Uuid,
     /// An absolute URI.
     Uri,
 }
 
-/// What was read.
+/// The result of a cast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CastValue<'a> {
     /// A date.
@@ -38,7 +38,7 @@ pub enum CastValue<'a> {
     Time(Time),
     /// A date and time in UTC.
     DateTime(Date, Time),
-    /// A date and time somewhere.
+    /// A date and time without an offset.
     NaiveDateTime(Date, Time),
     /// A decimal number.
     Decimal(Decimal<'a>),
@@ -63,10 +63,10 @@ impl Cast {
         }
     }
 
-    /// Reads a string.
+    /// Casts a string.
     ///
     /// # Errors
-    /// The problem of a string that is none, at `pointer`.
+    /// The problem of an invalid string, at `pointer`.
     ///
     /// # Examples
     /// ```
@@ -95,7 +95,7 @@ impl Cast {
         value.ok_or_else(|| Problem::of_format(&pointer(), self.words()))
     }
 
-    /// In words that follow "must be".
+    /// The description of a valid string; it follows "must be".
     const fn words(self) -> &'static str {
         match self {
             Self::Date => "a date such as 2026-01-31",

@@ -1,18 +1,18 @@
 //! Decimal numbers.
 
-/// Digits of a number, and how far its point may be moved. What computes with a number may write it out.
+/// The limit on digits and on the exponent, because a program may write the number out.
 const MAX_DIGITS: usize = 1_000;
 
-/// `±digits × 10^exponent`, as it was written: `1.50` has three digits.
+/// `±digits × 10^exponent`, as written: `1.50` has three digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decimal<'a> {
-    /// Whether there is a minus in front.
+    /// Whether a minus sign precedes it.
     pub is_negative: bool,
     /// The digits before the point, at least one.
     pub whole: &'a str,
-    /// The digits behind it.
+    /// The digits after the point.
     pub fraction: &'a str,
-    /// The power of ten by which all digits together are multiplied.
+    /// The exponent for all digits without the point.
     pub exponent: i64,
 }
 

@@ -1,9 +1,9 @@
-//! What becomes of a tool's arguments when they have been checked: members that are left out get their
-//! default, strings are read as dates and the like, `1.0` is an integer where one is declared, keys become names that the program knows, what no
-//! field declares is dropped.
+//! Converts the arguments of a tool after validation. Absent members get their default, strings
+//! become dates and similar values, and `1.0` becomes a declared integer. Keys may become names of
+//! the program, and undeclared members may be dropped.
 //!
-//! [`Plan::of`] finds out once what there is to do for a schema and the [`ArgumentRule`] beside it; a tool
-//! without any has no plan and pays nothing. A binding walks the plan over its own representation of values.
+//! [`Plan::of`] computes the work for a schema and its [`ArgumentRule`] once. A tool without work
+//! has no plan and no cost. A binding applies the plan to its representation of values.
 
 mod cast;
 mod decimal;

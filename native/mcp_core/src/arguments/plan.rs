@@ -1,4 +1,4 @@
-//! What there is to do with the arguments of one tool.
+//! The plan for converting a tool's arguments.
 
 use std::collections::BTreeMap;
 
@@ -8,56 +8,58 @@ use super::{ArgumentRule, Cast, Keys, Undeclared};
 use crate::json::pointer;
 use crate::schema::Problem;
 
-/// What becomes of the arguments of a tool.
+/// The conversion of a tool's arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What becomes of the arguments as a whole.
+    /// The conversion of the root value.
     pub root: Place,
 }
 
-/// What becomes of a value, by what it is.
+/// The conversion of a value, by its type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// What a string is read as.
+    /// The type to cast a string to.
     pub cast: Option<Cast>,
-    /// Whether a number is an integer, also where it is written as `1.0`.
+    /// Whether a number is an integer, even if written as `1.0`.
     pub is_integer: bool,
-    /// What becomes of an object.
+    /// The conversion of an object.
     pub object: Option<ObjectPlan>,
-    /// What becomes of each element of an array.
+    /// The conversion of each element of an array.
     pub items: Option<Box<Place>>,
 }
 
-/// What becomes of an object.
+/// The conversion of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectPlan {
-    /// Whether the keys that are declared become names of the program.
+    /// Whether declared keys become names of the program.
     pub keys: Keys,
-    /// What becomes of the members that are not declared.
+    /// The treatment of undeclared members.
     pub undeclared: Undeclared,
-    /// The structure that it becomes.
+    /// The structure for the object.
     pub r#struct: Option<String>,
-    /// The members: all that are declared where their keys change or others are dropped, else those with something to do.
+    /// If keys change or undeclared members are dropped, all declared members; otherwise only those
+    /// with a conversion.
     pub members: Vec<Member>,
 }
 
-/// What becomes of a member.
+/// The conversion of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Its name.
     pub name: String,
-    /// What it is where it was left out: JSON text.
+    /// The default for an absent member, as JSON text.
     pub default: Option<String>,
-    /// What becomes of its value, the default included.
+    /// The conversion of its value and of its default.
     pub place: Option<Place>,
 }
 
 impl Plan {
-    /// What there is to do for a schema and its rule; `None` where nothing is. Defaults are those of `properties`
-    /// in `properties` and `items`: behind references and in combinators they stay annotations.
+    /// The plan for a schema and its rule; `None` if there is nothing to do. Defaults count in
+    /// `properties`, also below `properties` and `items`. Behind references and in combinators they
+    /// stay annotations.
     ///
     /// # Errors
-    /// Where a default cannot be read as what it is declared to be.
+    /// The problem of a default that does not fit its declared type.
     ///
     /// # Examples
     /// ```
@@ -79,13 +81,13 @@ impl Plan {
     }
 }
 
-/// What holds for all objects.
+/// The settings for all objects.
 struct Builder {
     keys: Keys,
 }
 
 impl Builder {
-    /// As deep as the schema, whose depth is limited.
+    /// Recurses as deeply as the schema, whose depth is limited.
     fn place(
         &self,
         schema: &Value,
@@ -167,7 +169,7 @@ impl Builder {
     }
 }
 
-/// Whether all numbers that a schema allows are integers.
+/// Whether the schema allows only integers among numbers.
 fn is_integer(schema: &Map<String, Value>) -> bool {
     match schema.get("type") {
         Some(Value::Array(types)) => {
@@ -186,7 +188,7 @@ fn refused_default(at: &str, problem: &Problem) -> String {
 }
 
 impl Place {
-    /// Whether all strings of a value can be read as what they are declared to be.
+    /// Checks that every string of a value can be cast to its declared type.
     fn check(&self, value: &Value) -> Result<(), Problem> {
         match value {
             Value::String(text) => self

@@ -1,4 +1,4 @@
-//! What a definition says of arguments beside their schema.
+//! Rules for arguments beside their schema.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use serde::Deserialize;
 
 use super::Cast;
 
-/// What becomes of one value and of those in it, in the form of their schema.
+/// The conversion of a value and its parts, in the structure of their schema.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "camelCase", default, expecting = "the rule of arguments")]
 pub struct ArgumentRule {
-    /// What the keys of all objects become. Only the outermost rule says so.
+    /// The keys of all objects. Only the outermost rule has an effect.
     pub keys: Keys,
-    /// What a string is read as.
+    /// The type to cast a string to.
     pub cast: Option<Cast>,
-    /// What becomes of members that the schema does not declare.
+    /// The treatment of members that the schema does not declare.
     pub undeclared: Undeclared,
-    /// The name of the structure that an object becomes.
+    /// The name of the structure for an object.
     pub r#struct: Option<String>,
     /// The rules of members.
     pub properties: BTreeMap<String, Self>,
@@ -24,24 +24,24 @@ pub struct ArgumentRule {
     pub items: Option<Box<Self>>,
 }
 
-/// What the keys of objects become.
+/// The keys of objects.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase", expecting = "\"strings\" or \"atoms\"")]
 pub enum Keys {
-    /// They stay what they are.
+    /// Keys stay strings.
     #[default]
     Strings,
-    /// Those that the schema declares become names of the program.
+    /// Declared keys become names of the program.
     Atoms,
 }
 
-/// What becomes of members that no schema declares.
+/// The treatment of undeclared members.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase", expecting = "\"pass\" or \"drop\"")]
 pub enum Undeclared {
-    /// They stay: a schema that is closed has refused them before.
+    /// They stay: a closed schema has already refused them.
     #[default]
     Pass,
-    /// They are left out.
+    /// They are removed.
     Drop,
 }

@@ -7,7 +7,7 @@ pub struct Date {
     pub year: u16,
     /// 1 to 12.
     pub month: u8,
-    /// 1 to the last of the month.
+    /// 1 to the last day of the month.
     pub day: u8,
 }
 
@@ -20,13 +20,13 @@ pub struct Time {
     pub minute: u8,
     /// 0 to 59.
     pub second: u8,
-    /// What is behind the second; further digits than six are cut.
+    /// The fraction of the second; digits after the sixth are cut.
     pub microsecond: u32,
-    /// How many digits of the microsecond were written, at most six.
+    /// The number of digits in the fraction, at most six.
     pub precision: u8,
 }
 
-/// Digits of a second that are kept.
+/// The stored digits of a fraction.
 const PRECISION: usize = 6;
 
 /// `2026-01-31`.
@@ -45,7 +45,7 @@ pub(super) fn date(text: &str) -> Option<Date> {
     exists.then_some(date)
 }
 
-/// `09:30`, `09:30:00`, `09:30:00.123`, and the same with a `Z`, as which the format `time` has it.
+/// `09:30`, `09:30:00`, `09:30:00.123`, optionally with a final `Z` as in the format `time`.
 pub(super) fn time(text: &str) -> Option<Time> {
     clock(text.strip_suffix(['Z', 'z']).unwrap_or(text))
 }
@@ -57,7 +57,7 @@ pub(super) fn local_date_time(text: &str) -> Option<(Date, Time)> {
     Some((date(day)?, clock(rest)?))
 }
 
-/// `2026-01-31T09:30:00+01:00`, in UTC.
+/// `2026-01-31T09:30:00+01:00`, converted to UTC.
 pub(super) fn date_time(text: &str) -> Option<(Date, Time)> {
     if let Some(local) = text.strip_suffix(['Z', 'z']) {
         return local_date_time(local);
@@ -85,7 +85,7 @@ fn minute_of_day(hour: u8, minute: u8) -> i32 {
         .saturating_add(minute.into())
 }
 
-/// The time at that minute of a day, which may be one of the day before or after.
+/// The time at that minute of a day; the minute may be in the day before or after.
 fn on_its_day(date: Date, time: Time, minute: i32) -> Option<(Date, Time)> {
     const DAY: i32 = 24 * 60;
     let date = match minute {
@@ -185,7 +185,7 @@ fn two(text: &str) -> Option<u8> {
     number(text, 2).and_then(|number| u8::try_from(number).ok())
 }
 
-/// A number of exactly so many digits.
+/// A number of exactly `digits` digits.
 fn number(text: &str, digits: usize) -> Option<u16> {
     let fits = text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit());
     fits.then(|| text.parse().ok()).flatten()

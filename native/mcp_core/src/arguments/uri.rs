@@ -1,28 +1,28 @@
-//! URIs in parts.
+//! Parts of URIs.
 
 use jsonschema::Uri;
 
-/// The parts of an absolute URI, as they are written; a part that is empty is none.
+/// The parts of an absolute URI, as written; an empty part is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UriParts<'a> {
-    /// In small letters.
+    /// In lower case.
     pub scheme: String,
-    /// What is before the `@`.
+    /// The part before the `@`.
     pub user_info: Option<&'a str>,
     /// Without the brackets of an IPv6 address.
     pub host: Option<&'a str>,
-    /// The port that is written, or else that of the scheme.
+    /// The port in the URI, or else the default port of the scheme.
     pub port: Option<u16>,
-    /// The path, where it is not empty.
+    /// The path, unless it is empty.
     pub path: Option<&'a str>,
-    /// What is behind the `?`.
+    /// The part after the `?`.
     pub query: Option<&'a str>,
-    /// What is behind the `#`.
+    /// The part after the `#`.
     pub fragment: Option<&'a str>,
 }
 
 impl<'a> UriParts<'a> {
-    /// Reads a URI with a scheme (RFC 3986); the parts are those of its appendix B.
+    /// Reads a URI with a scheme (RFC 3986) into the parts of appendix B.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         Uri::parse(text).ok()?;
         let (rest, fragment) = cut(text, '#');

@@ -1,9 +1,9 @@
-//! The shapes of results: the bytes of them.
+//! The bytes of results.
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`dual`] | the REST endpoints of results that are kept whole and shown in part |
-//! | [`presentation`] | texts of results for people: what users wrote as Markdown, and the markers in it |
+//! | [`dual`] | the REST endpoints for results that are stored completely and shown in part |
+//! | [`presentation`] | texts of results for people: users' text as Markdown, and markers |
 
 pub mod dual;
 pub mod presentation;

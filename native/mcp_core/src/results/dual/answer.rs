@@ -1,16 +1,17 @@
-//! The headers of what is answered.
+//! The headers of responses.
 
-/// What every answer says to browsers and caches: the bytes are data, to be kept by nobody in between.
+/// Headers of every response: browsers must not guess the type, and shared caches must not store
+/// it.
 pub const HEADERS: [(&str, &str); 3] = [
     ("cache-control", "private, no-store"),
     ("content-disposition", "attachment"),
     ("x-content-type-options", "nosniff"),
 ];
 
-/// The headers of an answer in JSON.
+/// The headers of a JSON response.
 pub const JSON_HEADERS: [(&str, &str); 4] = with_type("application/json");
 
-/// The headers of rows, a JSON text a line.
+/// The headers of a response with one row as JSON per line.
 pub const NDJSON_HEADERS: [(&str, &str); 4] = with_type("application/x-ndjson");
 
 /// The headers of comma-separated values.

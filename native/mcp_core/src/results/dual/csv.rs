@@ -1,23 +1,24 @@
-//! Comma-separated values (RFC 4180), for programs that take some cells for formulas.
+//! Comma-separated values (RFC 4180), safe for programs that evaluate formulas.
 //!
-//! The rows may hold what strangers wrote. By the settings of the country a program may split lines at
-//! semicolons, tabs or bars and not at commas; then the quotes of a cell stand in the middle of another
-//! and mean nothing. So whatever could come to stand at the start of a cell must not begin as a formula.
+//! The rows may contain foreign text. Depending on its locale, a program may split lines at
+//! semicolons, tabs or bars instead of commas. The quotes of a cell are then inside another cell
+//! and have no effect. So no text that could become the start of a cell may look like a formula.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// What a formula begins with. Spreadsheets read the fullwidth forms as the others.
+/// The first characters of formulas. Spreadsheets treat the fullwidth forms like the others.
 const OPERATORS: [char; 8] = [
     '=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
 ];
 
-/// Where a program that does not split at commas splits cells and lines.
+/// Characters at which programs may split cells and lines, besides the comma.
 const SEPARATORS: [char; 5] = [';', '\t', '|', '\r', '\n'];
 
-/// Appends a cell of text.
+/// Appends a text cell.
 ///
-/// What a spreadsheet would run as a formula gets an apostrophe in front, which it shows as text.
+/// Text that a spreadsheet would run as a formula gets a leading apostrophe, so that it is shown as
+/// text.
 ///
 /// # Examples
 /// ```
@@ -38,7 +39,7 @@ pub fn write_csv_text(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Appends a cell that is no text: a number, `true`, a JSON text.
+/// Appends a cell without text: a number, `true`, a JSON text.
 ///
 /// # Examples
 /// ```
@@ -64,8 +65,8 @@ fn needs_quotes(text: &str) -> bool {
         || text.ends_with(' ')
 }
 
-/// The text with an apostrophe before each formula. Quotes behind a separator are skipped: they are doubled,
-/// and a pair of them is an empty text that the formula follows.
+/// The text with an apostrophe before each formula. Quotes after a separator are skipped: they are
+/// doubled, and a pair of them is an empty text before the formula.
 fn defused(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(OPERATORS) || text.starts_with(['\t', '\r', '\n']);
     if !is_formula && !text.contains(SEPARATORS) {
@@ -82,8 +83,8 @@ fn defused(text: &str) -> Cow<'_, str> {
     defused.into()
 }
 
-/// A JSON text in which an operator behind a separator is an escape, so that it reads as the same value: both
-/// stand in its strings only.
+/// JSON text with each operator after a separator escaped. The value stays the same, because both
+/// occur only in strings.
 fn escaped(json: &str) -> Cow<'_, str> {
     if !json.contains(SEPARATORS) {
         return json.into();
@@ -94,7 +95,7 @@ fn escaped(json: &str) -> Cow<'_, str> {
         let mut rest = part.chars();
         match rest.next() {
             Some(operator) if !is_first && OPERATORS.contains(&operator) => {
-                // A string takes whatever is written to it.
+                // Writing to a string cannot fail.
                 let _ = write!(escaped, "\\u{:04x}", u32::from(operator));
                 escaped.push_str(rest.as_str());
             }

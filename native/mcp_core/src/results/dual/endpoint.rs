@@ -1,21 +1,21 @@
-//! Where results are served, and within which limits.
+//! The path and the limits of an endpoint for results.
 
 use crate::http::{Policy, PolicyError, PolicyOptions};
 
-/// What an endpoint's owner decides.
+/// The options of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointOptions {
-    /// The path below which resources lie; empty where something else has already routed.
+    /// The path prefix of resources; empty if a router has removed it.
     pub prefix: String,
     /// As [`PolicyOptions::allowed_hosts`].
     pub allowed_hosts: Vec<String>,
     /// As [`PolicyOptions::allowed_origins`].
     pub allowed_origins: Vec<String>,
-    /// The longest body of a `POST`.
+    /// The longest body of a `POST`, in bytes.
     pub max_body_bytes: u64,
-    /// How many rows a page has where the request does not say.
+    /// The number of rows of a page without a requested limit.
     pub default_limit: u64,
-    /// How many rows a page has at most; a request for more gets this many.
+    /// The maximum number of rows of a page; larger requests get this many.
     pub max_limit: u64,
 }
 
@@ -32,24 +32,24 @@ impl Default for EndpointOptions {
     }
 }
 
-/// Why options are no endpoint.
+/// The reason for refusing options.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// Another path than an absolute one, or one that ends with a slash.
+    /// The path is not absolute or ends with a slash.
     #[error(
         "path {0:?} must begin with / and have no / at its end, no query, space or control character"
     )]
     Prefix(String),
-    /// Hosts, origins or a size that cannot be kept.
+    /// Invalid hosts, origins or size.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// No page could have a row, or the default would never be kept.
+    /// A page could have no row, or the default exceeds the maximum.
     #[error("default_limit must be at least 1 and at most max_limit")]
     Limit,
 }
 
-/// Checked options.
+/// Valid options.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     prefix: String,
@@ -59,10 +59,10 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Checks the options.
+    /// Validates the options.
     ///
     /// # Errors
-    /// [`EndpointError`] naming the option that cannot be kept.
+    /// [`EndpointError`] with the invalid option.
     pub fn new(options: EndpointOptions) -> Result<Self, EndpointError> {
         if !is_prefix(&options.prefix) {
             return Err(EndpointError::Prefix(options.prefix));
@@ -85,13 +85,13 @@ impl Endpoint {
         })
     }
 
-    /// The longest body that is read.
+    /// The longest accepted body, in bytes.
     #[must_use]
     pub const fn max_body_bytes(&self) -> u64 {
         self.policy.max_body_bytes()
     }
 
-    /// The path behind the prefix, empty or beginning with a slash.
+    /// The path after the prefix; empty or with a leading slash.
     pub(super) fn below<'p>(&self, path: &'p str) -> Option<&'p str> {
         path.strip_prefix(self.prefix.as_str())
             .filter(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
@@ -101,7 +101,7 @@ impl Endpoint {
         &self.policy
     }
 
-    /// How many rows a page gets for what the request says.
+    /// The number of rows of a page for the requested limit.
     pub(super) fn limit(&self, asked: Option<u64>) -> u64 {
         asked.unwrap_or(self.default_limit).min(self.max_limit)
     }

@@ -1,4 +1,4 @@
-//! Judging a head before the body is read.
+//! Validates a head before the body is read.
 
 use super::endpoint::Endpoint;
 use super::refusal::{Refusal, refuse};
@@ -6,58 +6,58 @@ use super::signature::Capability;
 use super::{id, refusal};
 use crate::http::{Foreign, Head, HttpAnswer, check_site, cors, declared_length, weigh};
 
-/// What a request wants of a resource.
+/// The requested action on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// To know about it.
+    /// Return its metadata.
     Metadata,
-    /// Its rows.
+    /// Return its rows.
     Fetch,
-    /// That it does not expire.
+    /// Keep it without expiry.
     Pin,
-    /// That it is gone.
+    /// Delete it.
     Delete,
 }
 
-/// How rows are sent.
+/// The format of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One JSON object with some of them.
+    /// One JSON object with a page of rows.
     Page,
-    /// All of them, a JSON text a line.
+    /// All rows, one JSON text per line.
     Ndjson,
-    /// All of them, as comma-separated values.
+    /// All rows as comma-separated values.
     Csv,
 }
 
-/// A head that was let through.
+/// A valid head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// What is wanted.
+    /// The requested action.
     pub action: Action,
-    /// Of which resource.
+    /// The id of the resource.
     pub id: String,
-    /// How the rows are to be sent; [`Form::Page`] where none are.
+    /// The format of the rows; [`Form::Page`] for actions without rows.
     pub form: Form,
-    /// What the URL itself allows.
+    /// The permission in the URL.
     pub capability: Capability,
-    /// The headers that every answer has so that the page which asks can read it; none for others.
+    /// The CORS headers of every response; empty if no page of another origin asks.
     pub cors_headers: Vec<(&'static str, String)>,
 }
 
-/// The methods that there are, as `Allow` has them.
+/// The supported methods, as in `Allow`.
 const ALLOW: &str = "GET, HEAD, POST, PUT, DELETE";
 
-/// What a page of another origin may send, and read of an answer.
+/// The methods that a page of another origin may use, and the response headers that it may read.
 const METHODS: &str = "GET, POST, PUT, DELETE";
 const EXPOSED: &str = "WWW-Authenticate, Retry-After, X-Total-Count, DPoP-Nonce";
 
-/// Judges a head: Host and Origin (403), the id (404), method (405), what is accepted (406), declared
-/// size (413).
+/// Validates a head: Host and Origin (400, 403), the id (404), the method (405), the accepted types
+/// (406), and the declared size (400, 413).
 ///
 /// # Errors
-/// The finished answer: the refusal, or what a browser's preflight asks for. Of an id that no resource can have the
-/// refusal is the same as of one that none has.
+/// The complete response: the refusal, or the answer to a browser's preflight. An impossible id
+/// gets the same refusal as an unknown one.
 pub fn check_head(endpoint: &Endpoint, head: &Head<'_>) -> Result<Wanted, HttpAnswer> {
     let cors_headers = cors::headers(endpoint.policy(), head, EXPOSED);
     match judge(endpoint, head, !cors_headers.is_empty()) {
@@ -74,7 +74,7 @@ pub fn check_head(endpoint: &Endpoint, head: &Head<'_>) -> Result<Wanted, HttpAn
 
 fn judge(endpoint: &Endpoint, head: &Head<'_>, is_page: bool) -> Result<Wanted, HttpAnswer> {
     check_site(endpoint.policy(), head).map_err(foreign)?;
-    // Whatever the path: a preflight must tell no id from another.
+    // Regardless of the path: a preflight must not reveal which ids exist.
     if is_page && cors::is_preflight(head) {
         return Err(cors::preflight(METHODS));
     }
@@ -114,7 +114,7 @@ fn action(method: &str) -> Result<Action, HttpAnswer> {
     }
 }
 
-/// One JSON object, unless the client would rather have something else.
+/// One JSON object, unless the client prefers another format.
 fn form(action: Action, head: &Head<'_>) -> Result<Form, HttpAnswer> {
     let [page, ndjson, csv] = weigh(
         head,
@@ -127,7 +127,7 @@ fn form(action: Action, head: &Head<'_>) -> Result<Form, HttpAnswer> {
     let choices: &[_] = match action {
         Action::Fetch => &[(Form::Page, page), (Form::Ndjson, ndjson), (Form::Csv, csv)],
         Action::Metadata | Action::Pin => &[(Form::Page, page)],
-        // There is nothing to send.
+        // The response has no body.
         Action::Delete => return Ok(Form::Page),
     };
     let mut best = None;

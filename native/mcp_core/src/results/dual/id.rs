@@ -1,11 +1,11 @@
-//! Which part of a path can be the id of a resource.
+//! Reads the id of a resource from a path.
 
 const MAX_BYTES: usize = 128;
 
-/// The only segment of a path, if a resource may be called so.
+/// The only segment of a path, if it is a valid id.
 ///
-/// Ids are made of characters that need no escape, so a `%` is refused before anybody decodes it: `%2e%2e`, `%00`
-/// and `%2f` never reach a store.
+/// Ids have only characters without an escape. A `%` is therefore refused before any decoding:
+/// `%2e%2e`, `%00` and `%2f` never reach a store.
 pub(super) fn in_path(rest: &str) -> Option<&str> {
     let mut segments = rest.split('/').filter(|segment| !segment.is_empty());
     match (segments.next(), segments.next()) {

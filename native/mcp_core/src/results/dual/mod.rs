@@ -1,5 +1,5 @@
-//! The endpoints of dual responses, as pure functions: a head, then a body, to what is wanted or to the
-//! exact refusal; and the texts of the answers.
+//! The endpoints of dual responses, as pure functions. They turn a head, and then a body, into the
+//! requested action or the exact refusal. They also write the texts of responses.
 //!
 //! | request | wanted | answer |
 //! |---|---|---|
@@ -8,9 +8,9 @@
 //! | `PUT /:id` | [`Action::Pin`] | that it is pinned, in JSON |
 //! | `DELETE /:id` | [`Action::Delete`] | 204 |
 //!
-//! [`check_head`] judges a head before a byte of the body is read, [`select`] the body of a `POST`.
-//! What they refuse is a finished [`HttpAnswer`](crate::http::HttpAnswer), as are the [`Refusal`]s that only
-//! the owner of stores and bounds can find.
+//! [`check_head`] validates a head before the body is read, and [`select`] validates the body of a
+//! `POST`. They return a refusal as a complete [`HttpAnswer`](crate::http::HttpAnswer). Other
+//! [`Refusal`]s come from the owner of the stores and limits.
 //!
 //! ```
 //! use mcp_core::http::Head;

@@ -1,4 +1,4 @@
-//! Where a page stands among all rows.
+//! The position of a page among all rows.
 
 /// A page of rows.
 ///
@@ -12,22 +12,22 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// How many rows lie before it.
+    /// The number of rows before it.
     pub offset: u64,
-    /// How many rows it has.
+    /// The number of rows in it.
     pub returned: u64,
-    /// How many rows there are in all, as counted when the result was made.
+    /// The number of all rows, counted when the result was stored.
     pub total: u64,
 }
 
 impl Page {
-    /// Whether rows lie behind it.
+    /// Whether rows follow it.
     #[must_use]
     pub const fn has_next(self) -> bool {
         self.offset.saturating_add(self.returned) < self.total
     }
 
-    /// Where the next page begins, if there is one.
+    /// The offset of the next page, if there is one.
     #[must_use]
     pub const fn next_offset(self) -> Option<u64> {
         if self.has_next() {
@@ -37,10 +37,10 @@ impl Page {
         }
     }
 
-    /// What stands in front of the rows.
+    /// The text before the rows.
     pub const OPEN: &'static str = r#"{"data":"#;
 
-    /// Appends what stands behind them.
+    /// Appends the text after the rows.
     ///
     /// # Examples
     /// ```

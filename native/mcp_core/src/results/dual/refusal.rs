@@ -1,41 +1,41 @@
-//! Refusals: `{"error": code, "message": text}`, in words fit for a peer.
+//! Refusals: `{"error": code, "message": text}`, safe to send.
 
 use super::answer::JSON_HEADERS;
 use crate::http::{Challenge, HttpAnswer};
 use crate::json::write_string;
 
-/// What only the owner of stores, hooks and bounds can find.
+/// The refusals by the owner of the stores, hooks and limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal<'r> {
-    /// One text for ids that are unknown, expired, deleted, malformed or somebody else's (404): which
-    /// of them it is, is nobody's business.
+    /// 404 for ids that are unknown, expired, deleted, malformed or of another owner. One text for
+    /// all, so that it does not reveal which.
     NotFound,
-    /// 400: the rows cannot be sorted so.
+    /// 400: the rows cannot be sorted in this way.
     InvalidSort(&'r str),
-    /// 401: who asks is not known.
+    /// 401: the client is unknown.
     Unauthorized(Challenge<'r>),
-    /// 403: who asks is known, and may not.
+    /// 403: the client is known but not allowed.
     Forbidden,
     /// 408: the request did not arrive in time.
     RequestTimeout,
-    /// 413: the body is longer than that.
+    /// 413: the body exceeds this number of bytes.
     PayloadTooLarge(u64),
-    /// 400: the length of the request is unclear, or its body is not what its head says.
+    /// 400: the request's length is ambiguous, or its body does not match its head.
     Malformed,
-    /// 500: the query failed, with a text that is fit for a peer.
+    /// 500: the query failed; the text is safe to send.
     QueryFailed(&'r str),
     /// 500: the server failed.
     Internal,
-    /// 503: the store cannot be reached; in so many seconds it may be back.
+    /// 503: the store is unavailable; retry after this number of seconds.
     StorageUnavailable(u32),
-    /// 503: there are too many requests now; in so many seconds there may be fewer.
+    /// 503: too many requests; retry after this number of seconds.
     Overloaded(u32),
     /// 504: the query took too long.
     Timeout,
 }
 
-/// The finished answer.
+/// The complete response.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Judging the body of a `POST`: which rows.
+//! Validates the body of a `POST`: the requested rows.
 
 use super::endpoint::Endpoint;
 use super::head::Form;
@@ -7,24 +7,24 @@ use super::sort::{self, SortKey};
 use crate::http::HttpAnswer;
 use crate::json::{Document, Kind, Limits, View};
 
-/// Which rows, and in which order.
+/// The requested rows, and their order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// How many are passed over.
+    /// The number of skipped rows.
     pub offset: u64,
-    /// How many there are at most. Of a page always something; of a stream only where the request says so.
+    /// The maximum number of rows. A page always has one, a stream only if the request sets it.
     pub limit: Option<u64>,
-    /// The columns to sort by, the first one first; none for the order they come in.
+    /// The columns to sort by, most significant first; empty for the stored order.
     pub sort: Vec<SortKey>,
 }
 
-/// What fits a signed 64-bit integer fits any database.
+/// Every database supports signed 64-bit integers.
 const MAX_INTEGER: u64 = i64::MAX.unsigned_abs();
 
-/// Judges a body. None at all asks for the first rows.
+/// Validates a body. An empty body requests the first rows.
 ///
 /// # Errors
-/// The finished answer: 413, or 400 `invalid_request` or `invalid_sort`.
+/// The response: 413, or 400 `invalid_request` or `invalid_sort`.
 pub fn select(endpoint: &Endpoint, form: Form, body: &[u8]) -> Result<Selection, HttpAnswer> {
     let max_bytes = endpoint.max_body_bytes();
     if u64::try_from(body.len()).is_ok_and(|length| length > max_bytes) {
@@ -49,7 +49,7 @@ pub fn select(endpoint: &Endpoint, form: Form, body: &[u8]) -> Result<Selection,
     Ok(limited(endpoint, form, selection))
 }
 
-/// A stream ends with the rows, a page with its limit.
+/// A stream has all rows, a page at most its limit.
 fn limited(endpoint: &Endpoint, form: Form, selection: Selection) -> Selection {
     match form {
         Form::Page => Selection {

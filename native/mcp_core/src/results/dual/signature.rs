@@ -1,18 +1,18 @@
-//! URLs that carry their own permission: `?exp=…&sig=…`.
+//! Signed URLs: `?exp=…&sig=…`.
 
-/// What a URL's query says of a permission.
+/// The permission in a URL's query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Capability {
-    /// Nothing.
+    /// No permission.
     #[default]
     None,
-    /// Something that no signature can be.
+    /// A value that cannot be a signature.
     Malformed,
-    /// A permission, to be verified.
+    /// A permission whose signature is not yet verified.
     Signed {
-        /// Until when, in seconds since 1970.
+        /// The end of the permission, in seconds since 1970.
         expires_at: u64,
-        /// The signature as it stands in the query: base64url without padding.
+        /// The signature from the query: base64url without padding.
         signature: String,
     },
 }
@@ -21,7 +21,7 @@ const MAX_SIGNATURE_BYTES: usize = 128;
 const MAX_DIGITS: usize = 16;
 
 impl Capability {
-    /// Reads `exp` and `sig`; other parameters say nothing.
+    /// Reads `exp` and `sig`; other parameters are ignored.
     pub(super) fn in_query(query: &str) -> Self {
         let [mut expires_at, mut signature] = [None, None];
         for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {

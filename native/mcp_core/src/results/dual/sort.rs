@@ -1,4 +1,4 @@
-//! In which order rows are asked for.
+//! Reads the requested order of rows.
 
 use super::refusal::{Refusal, refuse};
 use crate::http::HttpAnswer;
@@ -7,12 +7,12 @@ use crate::json::{Document, Kind, Limits, View};
 const MAX_KEYS: usize = 8;
 const MAX_FIELD_BYTES: usize = 256;
 
-/// A direction.
+/// A sort direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// The smallest first.
+    /// Ascending.
     Asc,
-    /// The largest first.
+    /// Descending.
     Desc,
 }
 
@@ -21,17 +21,17 @@ pub enum Order {
 pub struct SortKey {
     /// The column's name.
     pub field: String,
-    /// In which direction.
+    /// The direction.
     pub order: Order,
 }
 
-/// The keys of a request: `null`, one object, or a list of objects.
+/// The sort keys of a request: `null`, one object, or a list of objects.
 pub(super) fn keys(sort: View<'_, '_>) -> Result<Vec<SortKey>, HttpAnswer> {
     match sort.kind() {
         Kind::Null => Ok(Vec::new()),
         Kind::Object => Ok(vec![key(sort)?]),
         Kind::Array => {
-            // Only the elements of a root are remembered; it has been checked with the whole already.
+            // Documents index only the elements of a root array. The text was already checked.
             let list = Document::scan(sort.raw(), &Limits::default()).map_err(|_| not_a_sort())?;
             let keys: Vec<_> = list
                 .root()

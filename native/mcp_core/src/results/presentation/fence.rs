@@ -1,6 +1,6 @@
-//! Code blocks between fences, line by line, as `CommonMark` reads them.
+//! Fenced code blocks, line by line, as in `CommonMark`.
 
-/// Which lines are code: fed with one line after another.
+/// Recognises the lines that are code; it takes the lines of a text in order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fences {
     open: Option<Fence>,
@@ -13,7 +13,7 @@ struct Fence {
 }
 
 impl Fences {
-    /// Whether the line is code, or the fence of code.
+    /// Whether the line is code or a fence.
     pub(super) fn takes(&mut self, line: &str) -> bool {
         if let Some(fence) = self.open {
             if fence.is_closed_by(line) {
@@ -25,7 +25,7 @@ impl Fences {
         self.open.is_some()
     }
 
-    /// The line that ends what is still open.
+    /// The closing fence of an open code block.
     pub(super) fn missing_end(self) -> Option<String> {
         self.open
             .map(|fence| String::from(fence.mark).repeat(fence.length))
@@ -35,7 +35,7 @@ impl Fences {
 impl Fence {
     fn opened_by(line: &str) -> Option<Self> {
         let (fence, info) = Self::at(line)?;
-        // Two backticks and more in one line are a code span.
+        // Backticks with further backticks in the same line are a code span.
         (fence.length >= 3 && (fence.mark != '`' || !info.contains('`'))).then_some(fence)
     }
 
@@ -45,7 +45,7 @@ impl Fence {
         })
     }
 
-    /// The run of fence characters that begins the line, and what is behind it.
+    /// The fence at the start of the line, and the text after it.
     fn at(line: &str) -> Option<(Self, &str)> {
         let text = outdented(line)?;
         let mark = text
@@ -58,7 +58,7 @@ impl Fence {
     }
 }
 
-/// The line without its indentation; `None` where that makes it code.
+/// The line without its indentation; `None` if the indentation makes the line code.
 pub(super) fn outdented(line: &str) -> Option<&str> {
     let text = line.trim_start_matches(' ');
     (line.len().saturating_sub(text.len()) <= 3).then_some(text)

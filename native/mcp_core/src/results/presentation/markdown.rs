@@ -1,9 +1,9 @@
-//! Text that somebody else wrote, as a part of Markdown that it must not break.
+//! Embeds foreign text in Markdown without breaking the Markdown.
 
 use super::fence::Fences;
 use super::markers;
 
-/// The text as a piece of a line: line breaks become spaces, markers become text.
+/// The text within one line: line breaks become spaces, markers become text.
 ///
 /// # Examples
 /// ```
@@ -38,7 +38,7 @@ const fn is_line_break(character: char) -> bool {
     )
 }
 
-/// The text as a cell of a table: a [`line()`] in which no `|` ends the cell.
+/// The text as a table cell: a [`line()`] with `|` escaped.
 ///
 /// # Examples
 /// ```
@@ -63,12 +63,12 @@ pub fn cell(text: &str) -> String {
         };
         out.push(character);
     }
-    // A backslash at the end would take the space behind the cell, and some readers the bar.
+    // A final backslash would escape the space after the cell, and for some parsers the bar.
     out.extend(std::iter::repeat_n('\\', backslashes));
     out
 }
 
-/// The text as code within a line.
+/// The text as a code span.
 ///
 /// # Examples
 /// ```
@@ -85,7 +85,7 @@ pub fn code_span(text: &str) -> String {
     format!("{marks}{space}{text}{space}{marks}")
 }
 
-/// The text as a code block, between fences that nothing in it can close.
+/// The text as a code block with fences longer than any in the text.
 ///
 /// # Examples
 /// ```
@@ -104,8 +104,7 @@ pub fn code_block(code: &str, language: &str) -> String {
     format!("{fence}{language}\n{code}\n{fence}")
 }
 
-/// Markdown that somebody else wrote, as a block of its own: markers become text, and a code block that
-/// is still open at the end is closed.
+/// Foreign Markdown as a separate block: markers become text, and an open code block is closed.
 ///
 /// # Examples
 /// ```
@@ -133,7 +132,7 @@ pub fn block(text: &str) -> String {
     out
 }
 
-/// The most backticks in a row.
+/// The length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     let runs = text.split(|character| character != '`').map(str::len);
     runs.max().unwrap_or_default()

@@ -1,11 +1,12 @@
-//! Contract markers: comments that say what a Markdown text holds, so that it can be checked.
+//! Contract markers: comments that name the parts of a Markdown text, so that the text can be
+//! checked.
 //!
-//! A marker counts where it is alone on its line and the line is no code. Text that users wrote may hold
-//! the same comment: [`escape`] keeps it from counting.
+//! A marker counts if it is alone on its line and outside code. Text from users may contain the
+//! same comment; [`escape`] turns it into text.
 
 use super::fence::{Fences, outdented};
 
-/// How often each of the markers counts in a text.
+/// How often each marker counts in a text.
 ///
 /// # Examples
 /// ```
@@ -34,7 +35,7 @@ pub fn count(text: &str, markers: &[&str]) -> Vec<usize> {
     counts
 }
 
-/// The text with every comment that could be a marker turned into text.
+/// The text with every possible marker escaped.
 ///
 /// # Examples
 /// ```

@@ -1,9 +1,9 @@
-//! The texts of presentations: the same result for people, as Markdown, and for programs, as JSON.
+//! The texts of presentations: one result as Markdown for people and as JSON for programs.
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`markers`] | the comments that say what a text holds: counted, and kept out of what users wrote |
-//! | [`markdown`] | text of users as a cell, a line, a code block |
+//! | [`markers`] | comments that name the parts of a text: counting and escaping |
+//! | [`markdown`] | users' text as a cell, a line, a code block |
 
 mod fence;
 
