@@ -1,10 +1,10 @@
-//! What developers ask of a catalogue, and no request does.
+//! Checks of catalogues for developers, unused by requests.
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`lint`] | what is wrong with a catalogue although it can be served |
-//! | [`breaking`] | what clients of an older catalogue can no longer count on |
-//! | [`relation`] | what two schemas say of each other |
+//! | [`lint`] | declarations of a valid catalogue that cause problems |
+//! | [`breaking`] | changes that break clients of an older catalogue |
+//! | [`relation`] | whether a schema has values, and whether it contains another schema |
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,5 @@
-//! What becomes of arguments beside their schema: strings that have to be dates and the like, members that are dropped.
+//! Argument rules outside the schema: strings that must be dates or other types, and dropped
+//! members.
 
 use serde_json::{Map, Value, json};
 
@@ -7,12 +8,12 @@ use super::others::text;
 use mcp_core::arguments::{ArgumentRule, Undeclared};
 use mcp_core::json::pointer;
 
-/// The member of a snapshot that has the types of Elixir that strings are read as, by their places.
+/// The member of a snapshot with the Elixir types that strings are converted to, by place.
 const CASTS: &str = "casts";
-/// The member that has the places of objects whose undeclared members are dropped.
+/// The member with the places of objects whose undeclared members are dropped.
 const DROPPED: &str = "dropped";
 
-/// Adds what a snapshot keeps of a rule.
+/// Adds the parts of a rule that a snapshot keeps.
 pub(super) fn keep(rule: Option<&ArgumentRule>, picked: &mut Map<String, Value>) {
     let (mut casts, mut dropped) = (Map::new(), Vec::new());
     if let Some(rule) = rule {
@@ -47,7 +48,7 @@ fn walk(
     }
 }
 
-/// What of it is stricter than it was; a place that is new is a matter of the schema.
+/// Reports the stricter rules. The comparison of schemas reports new places.
 pub(super) fn compare(was: &Value, is: &Value, changes: &mut Changes) {
     let known = |place: &str| was.get("inputSchema")?.pointer(place);
     let casts = is.get(CASTS).and_then(Value::as_object);
@@ -78,12 +79,12 @@ pub(super) fn compare(was: &Value, is: &Value, changes: &mut Changes) {
     }
 }
 
-/// Whether the comparison of schemas, or that of formats, says that the string has to be one.
+/// Whether the comparison of schemas or formats already reports the new type.
 fn is_told(before: &Value, is: &Value, place: &str, cast: &str) -> bool {
     let format = match cast {
         "date" | "uri" | "uuid" => cast,
         "datetime" => "date-time",
-        // Every time has an offset by the format, and none by the type.
+        // The format requires an offset, but the type allows none.
         "time" => return false,
         _pattern => {
             let now = is

@@ -1,13 +1,13 @@
-//! What a change is.
+//! Changes between snapshots.
 
-/// What a change means to clients.
+/// The effect of a change on clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// What worked may not work any more.
+    /// A working call may fail now.
     Breaking,
-    /// It may break or not: that could not be found out.
+    /// It could not be determined whether the change breaks clients.
     Unknown,
-    /// What worked still does.
+    /// Working calls still work.
     Compatible,
 }
 
@@ -26,23 +26,23 @@ impl Level {
 /// One difference between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What it means to clients.
+    /// The effect on clients.
     pub level: Level,
-    /// What kind of change it is. The names are stable.
+    /// The kind of the change. The names are stable.
     pub code: &'static str,
     /// `tool`, `prompt`, `resource` or `resource template`.
     pub kind: &'static str,
-    /// Its name; the URI of a resource, the text of a template.
+    /// The name of the entry, the URI of a resource, or the text of a template.
     pub name: String,
-    /// What has changed.
+    /// A description of the change.
     pub message: String,
-    /// Where two schemas differ, as far as that says something.
+    /// The differences between two schemas that may explain the change.
     pub reasons: Vec<String>,
-    /// A value that was taken and no longer is, or may come now and could not before, as JSON.
+    /// A value that is no longer accepted, or that a result may newly have, as JSON.
     pub example: Option<String>,
 }
 
-/// Collects changes of one object after the other.
+/// Collects the changes of each object.
 #[derive(Default)]
 pub(super) struct Changes {
     found: Vec<Change>,
@@ -51,7 +51,7 @@ pub(super) struct Changes {
 }
 
 impl Changes {
-    /// What follows is about that object.
+    /// Sets the object of the next changes.
     pub(super) fn about(&mut self, kind: &'static str, name: &str) {
         self.kind = kind;
         name.clone_into(&mut self.name);
@@ -69,7 +69,7 @@ impl Changes {
         });
     }
 
-    /// Says more about the last change.
+    /// Adds reasons and an example to the last change.
     pub(super) fn explain(&mut self, reasons: Vec<String>, example: Option<String>) {
         if let Some(change) = self.found.last_mut() {
             change.reasons = reasons;

@@ -1,4 +1,4 @@
-//! Formats that strings in arguments have to be of.
+//! Formats that the validator enforces for strings in arguments.
 
 use serde_json::Value;
 
@@ -8,10 +8,10 @@ use crate::places::places;
 use crate::relation::{Answer, asserted_only, passes_formats};
 use mcp_core::schema::{Formats, SchemaLimits};
 
-/// Formats that are asked about one by one.
+/// The most formats that are compared one by one.
 const MAX_ASKED: usize = 64;
 
-/// What a tool takes, with those formats alone that are asserted.
+/// The input schema of a tool with only its asserted formats.
 pub(super) struct Asserting {
     schema: Value,
 }
@@ -32,7 +32,7 @@ impl Asserting {
         }
     }
 
-    /// The places of formats, each with its format.
+    /// The formats with their places.
     fn places(&self) -> Vec<(String, &str)> {
         let formats = places(&self.schema).into_iter().filter_map(|place| {
             let format = place.schema.get("format")?.as_str()?;
@@ -45,7 +45,7 @@ impl Asserting {
         asserted_only(&self.schema, &Formats::Annotate)
     }
 
-    /// The same with the format of that place alone.
+    /// The same schema with only the format at this place.
     fn alone(&self, place: &str) -> Value {
         let mut schema = self.unformatted();
         let format = self.schema.pointer(&format!("{place}/format"));
@@ -57,7 +57,8 @@ impl Asserting {
     }
 }
 
-/// `contained` is whether the new schema takes what the old one took, formats being annotations.
+/// `contained` says whether the new schema accepts all values of the old schema, with formats as
+/// annotations.
 pub(super) fn compare(
     was: &Asserting,
     is: &Asserting,
@@ -66,7 +67,7 @@ pub(super) fn compare(
     changes: &mut Changes,
 ) {
     let passes = |schema: &Value| {
-        // A schema that cannot be compiled has been told of.
+        // A schema that cannot be compiled was reported before.
         passes_formats(schema, &was.schema, contained, limits)
             .map_or((Answer::Unknown, None), |known| {
                 (known.answer, example(known))
@@ -97,7 +98,7 @@ pub(super) fn compare(
     }
 }
 
-/// Whether there was something to tell.
+/// Returns whether it reported a change.
 fn tell(
     answer: Answer,
     shown: Option<String>,

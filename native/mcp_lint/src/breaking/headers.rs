@@ -1,4 +1,5 @@
-//! Arguments that headers repeat (2026-07-28): a call by the old annotations has to pass by the new ones.
+//! Arguments that headers repeat (2026-07-28): a call with the old annotations must pass with the
+//! new ones.
 
 use serde_json::Value;
 
@@ -6,12 +7,13 @@ use super::change::{Changes, Level};
 use mcp_core::catalog::header_parameters::{HeaderParameter, collect};
 use mcp_core::json::pointer;
 
-/// References in a row that are followed.
+/// The most references followed in a row.
 const MAX_REFS: usize = 64;
 
 pub(super) fn compare(was: &Value, is: &Value, changes: &mut Changes) {
     let [was, is] = [was, is].map(|tool| tool.get("inputSchema").unwrap_or(&Value::Null));
-    // The catalogue refused annotations that are wrong; a snapshot edited by hand has none.
+    // The catalogue refused invalid annotations; invalid annotations of a hand-edited snapshot
+    // count as absent.
     let [old, new] = [was, is].map(|schema| collect(schema).unwrap_or_default());
     for parameter in &new {
         compare_parameter(parameter, &old, was, changes);
@@ -60,8 +62,7 @@ fn place(parameter: &HeaderParameter) -> String {
     })
 }
 
-/// Whether a value of the schema may have something at the end of the path; where that is not known,
-/// it may.
+/// Whether a value of the schema may have a value at this path; true if that is unknown.
 fn may_hold(schema: &Value, path: &[String]) -> bool {
     let mut here = schema;
     for name in path {
@@ -83,7 +84,7 @@ fn may_hold(schema: &Value, path: &[String]) -> bool {
     true
 }
 
-/// What the references of a subschema lead to inside the schema.
+/// The target of a subschema's references inside the schema.
 fn target<'s>(schema: &'s Value, here: &'s Value) -> &'s Value {
     let mut here = here;
     for _ in 0..MAX_REFS {

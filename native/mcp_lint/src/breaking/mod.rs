@@ -1,17 +1,18 @@
-//! What a client that knew a catalogue as it was may no longer count on.
+//! Compares catalogues: finds the changes that break clients of the older one.
 //!
-//! [`snapshot`] writes down what clients can rely on; [`compare`] says how two of them differ. Whether a
-//! schema still takes what it took is asked of [`contains`](crate::relation::contains), which may not
-//! know; then neither does [`compare`], and says so.
+//! [`snapshot`] writes the parts of a catalogue that clients rely on; [`compare`] finds the
+//! differences of two snapshots. [`contains`](crate::relation::contains) decides whether a schema
+//! still accepts the same values. If its answer is unknown, [`compare`] reports the change as
+//! unknown.
 //!
 //! | module | compares |
 //! |---|---|
-//! | `tools` | tools: arguments, results, hints, what they ask of a client |
-//! | `schemas` | one schema with its successor |
-//! | `formats` | formats that strings have to be of |
-//! | `arguments` | strings that are read as dates and the like, members that are dropped |
+//! | `tools` | tools: arguments, results, hints, required client capabilities |
+//! | `schemas` | a schema with its successor |
+//! | `formats` | enforced formats of strings |
+//! | `arguments` | strings that are converted to dates and other types, dropped members |
 //! | `headers` | arguments that headers repeat |
-//! | `reasons` | where two schemas differ, in words |
+//! | `reasons` | the differences of two schemas, in words |
 //! | `others` | prompts, resources and templates |
 
 mod arguments;
@@ -31,12 +32,12 @@ use change::Changes;
 
 use mcp_core::schema::SchemaLimits;
 
-/// How a catalogue differs from what it was: by kind, then by name.
+/// The changes between two snapshots, sorted by kind, then by name.
 ///
-/// Schemas are compiled, so this wants a thread with 64 MiB of stack.
+/// This compiles schemas, so it needs a thread with 64 MiB of stack.
 ///
 /// # Errors
-/// [`SnapshotError`] when one of the texts is no snapshot.
+/// [`SnapshotError`] if one of the texts is no snapshot.
 ///
 /// # Examples
 /// ```

@@ -76,7 +76,7 @@ pub(super) fn compare_templates(old: &Value, new: &Value, changes: &mut Changes)
     compare_addresses(old, new, what, codes, changes);
 }
 
-/// What clients know by its URI, or by a template of URIs: the snapshot's member, and what each is called.
+/// Compares resources or templates: `kind` names the snapshot's member and its entries.
 fn compare_addresses(
     old: &Value,
     new: &Value,
@@ -111,7 +111,7 @@ fn compare_media_types(was: &Value, is: &Value, changes: &mut Changes) {
     }
 }
 
-/// What became of one that is gone: another of its name, where there is one.
+/// Where a removed entry went: a new entry with the same name, if one exists.
 fn moved(was: &Value, old: &Map<String, Value>, new: &Map<String, Value>) -> String {
     let mut added = new.iter().filter(|(uri, _)| !old.contains_key(*uri));
     let namesake = added.find(|(_, is)| text(is, "name") == text(was, "name"));
@@ -127,7 +127,7 @@ pub(super) fn members(snapshot: &Value, member: &str) -> Map<String, Value> {
     members.cloned().unwrap_or_default()
 }
 
-/// A member that is a text, or none.
+/// A member that is a string; empty if absent.
 pub(super) fn text<'v>(object: &'v Value, member: &str) -> &'v str {
     object
         .get(member)

@@ -1,7 +1,7 @@
-//! Where two schemas differ, in words.
+//! The differences of two schemas, in words.
 //!
-//! What is listed is what the texts of the schemas say at the same place. That it is why one does not
-//! hold the other is likely, no more: the answer itself comes from elsewhere.
+//! It compares the texts of the schemas place by place. The differences probably explain why one
+//! schema does not contain the other; `relation` decides whether it does.
 
 use std::collections::BTreeSet;
 
@@ -9,19 +9,19 @@ use serde_json::{Map, Value};
 
 use mcp_core::json::pointer;
 
-/// Which differences are of interest.
+/// The direction of the reported differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
-    /// What was allowed and is not: arguments.
+    /// Values that are no longer allowed: arguments.
     Narrowed,
-    /// What was not allowed and is: results.
+    /// Values that are newly allowed: results.
     Widened,
 }
 
-/// Reasons that are listed.
+/// The most reasons in a list.
 const MAX_REASONS: usize = 20;
 
-/// Limits from below, and from above.
+/// Keywords with a lower limit; `MOST` has those with an upper limit.
 const LEAST: &[&str] = &[
     "exclusiveMinimum",
     "minContains",
@@ -39,7 +39,7 @@ const MOST: &[&str] = &[
     "maximum",
 ];
 
-/// Keywords of which only that they differ is said.
+/// Keywords for which only the fact of a difference is reported.
 const OPAQUE: &[&str] = &[
     "$dynamicRef",
     "$ref",
@@ -95,7 +95,7 @@ impl Differ {
         self.found.push(format!("{at}: {text}"));
     }
 
-    /// The schema that allows what is asked about, and the one that does not.
+    /// The schema that allows the values, then the schema that refuses them.
     fn ordered<'v>(
         &self,
         was: &'v Map<String, Value>,
@@ -276,7 +276,7 @@ impl Differ {
         at: &str,
     ) {
         let [allows, refuses] = self.ordered(was, is);
-        // A keyword that is gone refuses nothing any more.
+        // A removed keyword refuses nothing.
         if refuses.contains_key(keyword) && allows.get(keyword) != refuses.get(keyword) {
             self.differs(was, is, keyword, at);
         }

@@ -1,4 +1,4 @@
-//! One schema with its successor.
+//! Compares a schema with its successor.
 
 use serde_json::Value;
 
@@ -7,10 +7,10 @@ use super::reasons::{Direction, reasons};
 use crate::relation::{Answer, Containment, contains};
 use mcp_core::schema::{SchemaError, SchemaLimits};
 
-/// Bytes of an example that is shown.
+/// The most bytes of an example.
 const MAX_EXAMPLE: usize = 400;
 
-/// Code and message of what may have become of a schema.
+/// The codes and messages of the possible changes of a schema.
 struct Outcomes {
     breaking: (&'static str, &'static str),
     unknown: (&'static str, &'static str),
@@ -47,7 +47,8 @@ const OUTPUT: Outcomes = Outcomes {
     ),
 };
 
-/// What a tool takes: it has to take what it took. Whether it does, formats being annotations.
+/// Compares input schemas: the tool must accept all old arguments. Returns whether it does, with
+/// formats as annotations.
 pub(super) fn compare_input(
     was: Option<&Value>,
     is: Option<&Value>,
@@ -60,7 +61,7 @@ pub(super) fn compare_input(
     compare(is, was, limits, &INPUT, differing, changes)
 }
 
-/// What a tool returns: it may return no more than it could.
+/// Compares output schemas: the tool must return no new values.
 pub(super) fn compare_output(
     was: Option<&Value>,
     is: Option<&Value>,
@@ -86,7 +87,7 @@ pub(super) fn compare_output(
     }
 }
 
-/// Says what it means that `outer` takes every value of `inner`, or does not.
+/// Reports whether `outer` accepts every value of `inner`.
 fn compare(
     outer: &Value,
     inner: &Value,
@@ -131,7 +132,7 @@ fn why(asked: &Result<Containment, SchemaError>) -> String {
     })
 }
 
-/// The value that shows it, as far as it is worth showing.
+/// The witness as JSON; `None` if it is longer than `MAX_EXAMPLE`.
 pub(super) fn example(asked: Containment) -> Option<String> {
     let text = asked.witness?.to_string();
     (text.len() <= MAX_EXAMPLE).then_some(text)

@@ -1,4 +1,4 @@
-//! What clients can rely on, as a text that is kept under version control.
+//! Snapshots: the parts of a catalogue that clients rely on, as a text for version control.
 
 use serde_json::{Map, Value, json};
 
@@ -6,13 +6,13 @@ use super::arguments;
 use mcp_core::catalog::{CatalogError, Definition, ToolRule};
 use mcp_core::schema::Formats;
 
-/// The form of snapshots that is written and read.
+/// The version of the snapshot format.
 const FORM: u64 = 1;
 
-/// Bytes of a snapshot that is read.
+/// The most bytes of a snapshot.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Members of a tool that are kept.
+/// The members of a tool in a snapshot.
 const TOOL: &[&str] = &[
     "annotations",
     "description",
@@ -21,7 +21,7 @@ const TOOL: &[&str] = &[
     "title",
 ];
 
-/// Members of resources and templates that are kept.
+/// The members of resources and templates in a snapshot.
 const RESOURCE: &[&str] = &["description", "mimeType", "name", "title"];
 
 /// Why a text is no snapshot.
@@ -31,15 +31,15 @@ pub enum SnapshotError {
     /// Not a JSON object, or too large.
     #[error("it is not a snapshot: {0}")]
     Json(String),
-    /// A form of snapshot that is not known.
+    /// An unknown version of the snapshot format.
     #[error("it is not a snapshot of the form {FORM}, which \"mcpSnapshot\" names")]
     Form,
 }
 
-/// The snapshot of a definition: JSON with sorted keys, a line for each member.
+/// The snapshot of a definition: JSON with sorted keys, one line per member.
 ///
 /// # Errors
-/// [`CatalogError`] when the text is no definition.
+/// [`CatalogError`] if the text is no definition.
 ///
 /// # Examples
 /// ```
@@ -93,7 +93,7 @@ pub fn snapshot(definition: &[u8]) -> Result<String, CatalogError> {
         "resources": by_name(resources),
         "tools": by_name(tools),
     });
-    // Values that were read as JSON can be written as JSON.
+    // Values parsed from JSON can always be written.
     let mut text = serde_json::to_string_pretty(&sorted(snapshot)).unwrap_or_default();
     text.push('\n');
     Ok(text)
@@ -120,7 +120,7 @@ fn text(object: &Value, member: &str) -> String {
     text.unwrap_or_default().to_owned()
 }
 
-/// The value with the keys of every object in order.
+/// The value with the keys of every object sorted.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(members) => {

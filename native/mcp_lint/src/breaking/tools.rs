@@ -1,4 +1,4 @@
-//! Tools: arguments, results, hints, what they ask of a client.
+//! Tools: arguments, results, hints, required client capabilities.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use crate::places::{Role, places};
 use crate::relation::Answer;
 use mcp_core::schema::SchemaLimits;
 
-/// Hints, and what a client may do with the value it no longer has.
+/// Hints, the value that clients relied on, and the message for its loss.
 const HINTS: &[(&str, bool, &str)] = &[
     ("readOnlyHint", true, "no longer says that it only reads"),
     (
@@ -45,7 +45,8 @@ pub(super) fn compare(old: &Value, new: &Value, limits: &SchemaLimits, changes: 
     }
 }
 
-/// Two tools with the same schemas need not be the same tool: more than that they are is not said.
+/// Describes a removed tool. A new tool with the same schemas may be another tool, so the text only
+/// says that the schemas are equal.
 fn removed(was: &Value, old: &Map<String, Value>, new: &Map<String, Value>) -> String {
     let is_alike = |is: &Value| {
         ["inputSchema", "outputSchema"]
@@ -106,7 +107,7 @@ fn compare_tool(was: &Value, is: &Value, limits: &SchemaLimits, changes: &mut Ch
     }
 }
 
-/// Whether there is a place that a string or a single value could be repaired for.
+/// Whether any place of the schema allows the repair of a string or a single value.
 fn is_repairable(tool: &Value) -> bool {
     const MEANT: &[&str] = &["array", "boolean", "integer", "number", "object"];
     let schema = tool.get("inputSchema").unwrap_or(&Value::Null);
@@ -116,7 +117,7 @@ fn is_repairable(tool: &Value) -> bool {
             wanted => wanted,
         };
         let wanted = wanted.and_then(Value::as_str);
-        // Arguments are an object, whatever a client sends in them.
+        // The root is always an object, so it is never repaired.
         place.role != Role::Root && wanted.is_some_and(|wanted| MEANT.contains(&wanted))
     })
 }
@@ -136,7 +137,7 @@ fn compare_visibility(was: &Value, is: &Value, changes: &mut Changes) {
     }
 }
 
-/// Schemas are compared with formats as annotations, so those that are asserted are compared here.
+/// Compares the asserted formats: the comparison of schemas treats formats as annotations.
 fn compare_formats(
     was: &Value,
     is: &Value,
@@ -148,8 +149,8 @@ fn compare_formats(
     formats::compare(&was, &is, contained, limits, changes);
 }
 
-/// A call that asks for a task is refused where the tool allows none, as one that does not is where it
-/// needs one (2025-11-25).
+/// Compares task support (2025-11-25): a tool without it refuses calls that request a task, and a
+/// tool that requires it refuses calls that do not.
 fn compare_tasks(was: &Value, is: &Value, changes: &mut Changes) {
     let allows = |tool: &Value| matches!(text(tool, "taskSupport"), "optional" | "required");
     if text(is, "taskSupport") == "required" && text(was, "taskSupport") != "required" {

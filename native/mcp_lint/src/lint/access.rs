@@ -1,11 +1,11 @@
-//! Tools that every token may use, beside others that need a scope.
+//! Tools without a scope in a catalogue with scopes.
 
 use mcp_core::catalog::{Asks, ToolRule};
 use serde_json::Value;
 
 use super::finding::{Code, Findings};
 
-/// Whether the server asks tokens for scopes.
+/// Whether any tool requires scopes.
 pub(super) fn is_protected(rules: &[ToolRule]) -> bool {
     rules.iter().any(|rule| rule.asks == Asks::Scopes)
 }
@@ -21,7 +21,7 @@ pub(super) fn check_tool(tool: &Value, rule: &ToolRule, found: &mut Findings) {
     }
 }
 
-/// What says nothing of itself may destroy; that it says nothing is found elsewhere.
+/// A tool without hints may destroy. Another finding reports the missing hints.
 fn is_destructive(tool: &Value) -> bool {
     let hint = |name: &str| tool.get("annotations")?.get(name)?.as_bool();
     hint("readOnlyHint") != Some(true) && hint("destructiveHint") == Some(true)

@@ -1,17 +1,17 @@
-//! What costs more tokens than it should.
+//! Texts that cost too many tokens.
 //!
-//! Tokens are estimated: four bytes of UTF-8 to a token, rounded up. That is near what tokenizers make
-//! of English JSON; other languages take more, and no two models count alike.
+//! Tokens are estimated as four bytes of UTF-8 each, rounded up. That is close to the tokenizers'
+//! count for English JSON; other languages need more tokens, and each model counts differently.
 
 use serde_json::{Value, json};
 
 use super::finding::{Code, Findings};
 use mcp_core::catalog::Definition;
 
-/// Bytes per token, as estimated.
+/// The estimated bytes per token.
 const TOKEN_BYTES: usize = 4;
 
-/// What texts may cost, in tokens as estimated here.
+/// The budgets of texts, in estimated tokens.
 ///
 /// # Examples
 /// ```
@@ -26,7 +26,7 @@ pub struct Budgets {
     pub instructions: usize,
     /// Names, descriptions and input schemas of all tools together. Default: 20,000.
     pub catalogue: usize,
-    /// Tools, in number. Default: 128.
+    /// The number of tools. Default: 128.
     pub tools: usize,
 }
 
@@ -96,7 +96,7 @@ pub(super) fn check_server(definition: &Definition, budgets: &Budgets, found: &m
     }
 }
 
-/// Bytes of what a model sees of a tool.
+/// The bytes of a tool that a model sees.
 fn seen(tool: &Value) -> usize {
     let member = |name: &str| tool.get(name).cloned().unwrap_or_default();
     let seen = json!({

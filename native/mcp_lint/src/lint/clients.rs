@@ -1,5 +1,4 @@
-//! What clients refuse of a schema, or make something else of. Who does is told in `guides/lint.md`,
-//! with the reports it was learnt from.
+//! Schemas that clients refuse or misread. `guides/lint.md` names the clients and the reports.
 
 use serde_json::{Map, Value};
 
@@ -10,15 +9,15 @@ use mcp_core::catalog::ToolRule;
 use mcp_core::json::pointer;
 use mcp_core::schema::{Formats, dialect};
 
-/// What may not stand at the root of an input schema.
+/// Keywords that clients refuse at the root of an input schema.
 const ROOT: &[&str] = &["anyOf", "oneOf", "allOf", "not", "enum"];
 
-/// What some clients do not know, below the root.
+/// Keywords that some clients do not support below the root.
 const NESTED: &[&str] = &["oneOf", "allOf", "not", "if"];
 
 const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 
-/// With one of these a property has a type, or none can be told.
+/// With one of these keywords a property has a type, or its type cannot be known.
 const TYPED: &[&str] = &[
     "type",
     "enum",
@@ -60,7 +59,7 @@ pub(super) fn check_input(schema: &Value, rule: &ToolRule, found: &mut Findings)
     }
 }
 
-/// Before 2026-07-28 an output schema has to be that of an object.
+/// Before 2026-07-28 an output schema must describe an object.
 pub(super) fn check_output(schema: &Value, found: &mut Findings) {
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         found.add(
@@ -158,7 +157,7 @@ fn check_array(object: &Map<String, Value>, at: &str, found: &mut Findings) {
     }
 }
 
-/// Whether the strings at that place are read as another value, and so have to be one.
+/// Whether strings at this place are converted to another type, and so must be valid for it.
 fn reads(rule: Option<&ArgumentRule>, pointer: &str) -> bool {
     let mut rule = rule;
     let mut segments = pointer.split('/').skip(1);

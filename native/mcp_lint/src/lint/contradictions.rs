@@ -7,7 +7,7 @@ use crate::places::places;
 use crate::relation::{Contradiction, contradictions};
 use mcp_core::schema::SchemaLimits;
 
-/// With one of these beside it, a required property may be allowed by something else.
+/// With one of these keywords, another part of the schema may allow a required property.
 const COMPOSING: &[&str] = &[
     "$dynamicRef",
     "$recursiveRef",

@@ -1,4 +1,4 @@
-//! What a finding is, and the codes there are.
+//! Findings and their codes.
 
 use std::fmt;
 
@@ -6,12 +6,13 @@ use serde_json::Value;
 
 use mcp_core::catalog::Definition;
 
-/// How sure it is that something has to change.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// It cannot be meant, or a widely used client refuses the tool or the whole catalogue for it.
+    /// The declaration contradicts itself, or a widely used client refuses the tool or the
+    /// catalogue.
     Error,
-    /// Some clients refuse it or make something else of it, or models stumble over it.
+    /// Some clients refuse or misread it, or it misleads models.
     Warning,
 }
 
@@ -28,7 +29,7 @@ impl Severity {
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $code:ident = $name:literal, $severity:ident;)+) => {
-        /// What was found. The names are stable.
+        /// The kinds of findings. The names are stable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Code {
@@ -47,7 +48,7 @@ macro_rules! codes {
                 }
             }
 
-            /// How severe it is.
+            /// The code's severity.
             #[must_use]
             pub const fn severity(self) -> Severity {
                 match self {
@@ -69,17 +70,17 @@ codes! {
     InvalidExample = "invalid_example", Error;
     /// A member of an enum that the rest of its schema refuses.
     InvalidEnum = "invalid_enum", Error;
-    /// An array of which the schema does not say what its elements are.
+    /// An array whose schema does not describe its elements.
     ArrayItems = "array_items", Error;
     /// `anyOf`, `oneOf`, `allOf`, `not` or `enum` at the root of an input schema.
     RootCombinator = "root_combinator", Error;
-    /// A property's name that is not made of `A-Za-z0-9_.-`, or has more than 64 characters.
+    /// A property's name with characters outside `A-Za-z0-9_.-`, or with more than 64 characters.
     PropertyName = "property_name", Error;
-    /// Two templates that differ in the names of variables only.
+    /// Two templates that differ only in the names of variables.
     SameTemplate = "same_template", Error;
-    /// A tool's name that is not made of `A-Za-z0-9_-`, or has more than 64 characters.
+    /// A tool's name with characters outside `A-Za-z0-9_-`, or with more than 64 characters.
     ToolName = "tool_name", Warning;
-    /// Names that differ in case and separators only.
+    /// Names that differ only in case and separators.
     AlikeNames = "alike_names", Warning;
     /// A list of types.
     TypeUnion = "type_union", Warning;
@@ -87,29 +88,29 @@ codes! {
     MissingType = "missing_type", Warning;
     /// A format other than `date-time`.
     Format = "format", Warning;
-    /// An enum without a type, or of something else than strings.
+    /// An enum without a type, or with members that are not strings.
     EnumType = "enum_type", Warning;
     /// `$ref`, `$dynamicRef` or `$recursiveRef`.
     Reference = "reference", Warning;
     /// `oneOf`, `allOf`, `not` or `if` below the root.
     Combinator = "combinator", Warning;
-    /// `true` or `false` where a schema of a value belongs.
+    /// `true` or `false` as the schema of a value.
     BooleanSchema = "boolean_schema", Warning;
-    /// An output schema that is not that of an object.
+    /// An output schema that does not describe an object.
     OutputRoot = "output_root", Warning;
     /// No description.
     MissingDescription = "missing_description", Warning;
-    /// A tool that does not say whether it only reads, or whether it destroys.
+    /// A tool that does not declare whether it only reads, or whether it destroys.
     MissingAnnotations = "missing_annotations", Warning;
-    /// A tool that may destroy and needs no scope, although others need one.
+    /// A tool that may destroy and requires no scope, although other tools do.
     MissingScopes = "missing_scopes", Warning;
     /// A description over its budget.
     DescriptionBudget = "description_budget", Warning;
     /// Instructions over their budget.
     InstructionsBudget = "instructions_budget", Warning;
-    /// All tools together are over their budget.
+    /// All tools together exceed their budget.
     CatalogueBudget = "catalogue_budget", Warning;
-    /// More tools than a request of some clients may have.
+    /// More tools than some clients allow in a request.
     ToolCount = "tool_count", Warning;
     /// A URI that two templates match.
     TemplateOverlap = "template_overlap", Warning;
@@ -123,10 +124,10 @@ impl fmt::Display for Code {
     }
 }
 
-/// What a finding is about.
+/// The kind of a finding's subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// The server as a whole.
+    /// The server.
     Server,
     /// A tool.
     Tool,
@@ -139,7 +140,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What people call it.
+    /// The kind's name for people.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -152,24 +153,24 @@ impl Kind {
     }
 }
 
-/// Something that is wrong.
+/// One problem of a catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// What kind of thing is wrong.
+    /// The code of the problem.
     pub code: Code,
-    /// What it is about.
+    /// The kind of the subject.
     pub kind: Kind,
-    /// The name of that.
+    /// The name of the subject.
     pub name: String,
-    /// JSON Pointer of the place, from the object as it stands on the wire.
+    /// JSON Pointer of the place, from the root of the subject's wire form.
     pub pointer: String,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// How to correct it.
     pub advice: String,
 }
 
-/// Collects findings about one declared object after the other.
+/// Collects the findings of each declared object.
 #[derive(Default)]
 pub(super) struct Findings {
     found: Vec<Finding>,
@@ -177,12 +178,12 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// What follows is about that object.
+    /// Sets the subject of the next findings.
     pub(super) fn about(&mut self, kind: Kind, entry: &Value) {
         self.subject = Some((kind, name(entry).to_owned()));
     }
 
-    /// What follows is about the server.
+    /// Sets the server as the subject of the next findings.
     pub(super) fn about_server(&mut self, name: &str) {
         self.subject = Some((Kind::Server, name.to_owned()));
     }
@@ -202,7 +203,7 @@ impl Findings {
         });
     }
 
-    /// Whether there is a finding of that code at that place of the current object.
+    /// Whether the current subject has a finding with this code at this place.
     pub(super) fn has(&self, code: Code, pointer: &str) -> bool {
         let Some((kind, name)) = &self.subject else {
             return false;
@@ -215,8 +216,7 @@ impl Findings {
         })
     }
 
-    /// In the order of the declarations; what was found of one object stays in the order it was
-    /// found in.
+    /// Sorts findings by declaration; the findings of one object keep their order.
     pub(super) fn into_sorted(self, definition: &Definition) -> Vec<Finding> {
         let mut found = self.found;
         found.sort_by_key(|finding| (finding.kind, place(definition, finding)));

@@ -1,16 +1,16 @@
-//! What is wrong with a catalogue although it can be served: contradictions nobody can satisfy,
-//! shapes that known clients refuse, texts that are missing or too long.
+//! Finds problems of valid catalogues: contradictions, shapes that known clients refuse,
+//! missing texts and texts that are too long.
 //!
 //! | module | finds |
 //! |---|---|
-//! | `access` | tools that change things and need no scope, beside others that need one |
+//! | `access` | destructive tools without a scope in a catalogue with scopes |
 //! | `contradictions` | schemas that no value satisfies |
 //! | `values` | defaults, examples and enum members that their own schema refuses |
-//! | `clients` | what clients refuse of a schema, or make something else of |
-//! | `names` | names that clients refuse, or that models take for each other |
-//! | `texts` | descriptions and annotations that are missing |
-//! | `budgets` | what costs more tokens than it should |
-//! | `templates` | URIs that more than one resource answers |
+//! | `clients` | schemas that clients refuse or misread |
+//! | `names` | names that clients refuse or models confuse |
+//! | `texts` | missing descriptions and annotations |
+//! | `budgets` | texts that cost too many tokens |
+//! | `templates` | URIs that match more than one resource |
 
 mod access;
 mod budgets;
@@ -31,13 +31,13 @@ use finding::Findings;
 use mcp_core::catalog::{CatalogError, CatalogLimits, Definition, ToolRule};
 use mcp_core::schema::{Formats, SchemaLimits};
 
-/// Says what is wrong with a definition, in the order of its declarations.
+/// Returns the findings of a definition, in the order of its declarations.
 ///
-/// The definition is the text a [`Catalog`](mcp_core::catalog::Catalog) is built from, and one that it
-/// can be built from. Schemas are compiled, so this wants a thread with 64 MiB of stack.
+/// The definition is a text from which a [`Catalog`](mcp_core::catalog::Catalog) can be built.
+/// This compiles schemas, so it needs a thread with 64 MiB of stack.
 ///
 /// # Errors
-/// [`CatalogError`] when the text is no definition.
+/// [`CatalogError`] if the text is no definition.
 ///
 /// # Examples
 /// ```
@@ -108,7 +108,7 @@ fn check_tool(
     if let Some(schema) = tool.get("outputSchema") {
         clients::check_output(schema, found);
     }
-    // No result is refused for a format.
+    // Formats of results are not enforced.
     for (member, formats) in [
         ("inputSchema", &rule.formats),
         ("outputSchema", &Formats::Annotate),

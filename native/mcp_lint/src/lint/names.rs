@@ -1,4 +1,4 @@
-//! Names that clients refuse, or that models take for each other.
+//! Names that clients refuse or models confuse.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::finding::{Code, Findings, Kind, name};
 
-/// The longest name that every client takes.
+/// The longest name that all clients accept.
 const MAX_NAME: usize = 64;
 
 pub(super) fn check_tool(tool: &Value, found: &mut Findings) {
@@ -30,7 +30,7 @@ pub(super) fn check_tool(tool: &Value, found: &mut Findings) {
     );
 }
 
-/// Names that differ in case and separators only.
+/// Reports names that differ only in case and separators.
 pub(super) fn check_alike(kind: Kind, entries: &[Value], found: &mut Findings) {
     let mut known: BTreeMap<String, &str> = BTreeMap::new();
     for entry in entries {

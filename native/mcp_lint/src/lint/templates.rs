@@ -1,7 +1,8 @@
-//! URIs that more than one resource answers.
+//! URIs that match more than one resource.
 //!
-//! A static resource comes before every template, and of templates the first that matches. That two
-//! match one URI is shown by such a URI; where none of those tried is, there may still be one.
+//! A static resource has priority over templates, and the first matching template over later ones.
+//! A finding shows a URI that both match. Some overlaps are missed, because only a few URIs are
+//! tried.
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ use super::finding::{Code, Findings, Kind, name};
 use mcp_core::catalog::Definition;
 use mcp_core::catalog::template::{Matcher, Template, TemplateLimits, VarValue};
 
-/// Values tried for each variable, and URIs tried for each pair of templates.
+/// The most values tried for each variable, and URIs tried for each pair of templates.
 const MAX_VALUES: usize = 8;
 const MAX_TRIED: usize = 512;
 
@@ -96,7 +97,7 @@ fn check_pair(earlier: &Known<'_>, later: &Known<'_>, found: &mut Findings) {
     }
 }
 
-/// The template with every variable named alike whose name is no part of the URI: `a://{}/{+}{?of,to}`.
+/// The template without the names of variables that are no part of the URI: `a://{}/{+}{?of,to}`.
 fn without_names(text: &str) -> String {
     let mut shape = String::new();
     for part in text.split_inclusive('}') {
@@ -108,7 +109,7 @@ fn without_names(text: &str) -> String {
         shape.push('{');
         let is_name =
             |character: char| character.is_alphanumeric() || matches!(character, '_' | '.' | '%');
-        // `{.name}` begins with the operator, which is no part of the name.
+        // In `{.name}` the dot is an operator and no part of the name.
         let operator = expression.chars().take(1).filter(|first| *first == '.');
         if expression.starts_with(['?', '&', ';']) {
             shape.push_str(expression);
@@ -120,7 +121,7 @@ fn without_names(text: &str) -> String {
     shape
 }
 
-/// A URI of `template` that `other` matches too, made of pieces of the other's text.
+/// A URI of `template` that `other` matches too, built from pieces of the other's text.
 fn shared(template: &Known<'_>, other: &Known<'_>) -> Option<String> {
     if !begin_alike(template.text, other.text) {
         return None;
@@ -136,7 +137,7 @@ fn shared(template: &Known<'_>, other: &Known<'_>) -> Option<String> {
                 .get(index)
                 .map(|text| VarValue::Text((*text).to_owned()))
         };
-        // A URI may leave out its query.
+        // A URI may omit its query.
         let unasked = |name: &str| value(name).filter(|_| !asked.contains(&name));
         let uris = [
             template.template.expand(&value),
@@ -153,21 +154,21 @@ fn shared(template: &Known<'_>, other: &Known<'_>) -> Option<String> {
     None
 }
 
-/// The names that a query gives to variables.
+/// The variable names in a query.
 fn queried(text: &str) -> Vec<&str> {
     let expressions = text.split('{').filter_map(|part| part.split('}').next());
     let queries = expressions.filter_map(|expression| expression.strip_prefix(['?', '&']));
     queries.flat_map(|names| names.split(',')).collect()
 }
 
-/// Whether what stands before the first variable of the one may begin a URI of the other.
+/// Whether the texts before the first variables allow a common URI.
 fn begin_alike(one: &str, other: &str) -> bool {
     let [one, other] = [one, other].map(|text| text.split('{').next().unwrap_or_default());
     one.starts_with(other) || other.starts_with(one)
 }
 
-/// The values of the variables in the attempt of that number: its digits, to the base of as many as
-/// there are values. `None` when all have been tried.
+/// The values of the variables in this attempt: the digits of its number select them, with the
+/// number of values as the base. `None` after the last attempt.
 fn chosen(attempt: usize, variables: usize, values: &[String]) -> Option<Vec<&String>> {
     let mut rest = attempt;
     let mut chosen = Vec::with_capacity(variables);
@@ -178,7 +179,7 @@ fn chosen(attempt: usize, variables: usize, values: &[String]) -> Option<Vec<&St
     (rest == 0).then_some(chosen)
 }
 
-/// What a variable may stand for: anything, or a piece of the other template's literal text.
+/// The values for a variable: `x`, pieces of the other template's literal text, and `x/x`.
 fn values(text: &str) -> Vec<String> {
     let mut values = vec!["x".to_owned()];
     let literals = text.split('{').filter_map(|piece| piece.rsplit('}').next());
@@ -189,7 +190,7 @@ fn values(text: &str) -> Vec<String> {
         }
     }
     values.push("x/x".to_owned());
-    // The last pieces of a URI are more often what a variable stands for than its first.
+    // Variables replace the last pieces of a URI more often than the first.
     if let Some(surplus) = values.len().checked_sub(MAX_VALUES) {
         values.drain(1..surplus.saturating_add(1));
     }

@@ -1,11 +1,11 @@
-//! Descriptions and annotations that are missing: all that a model and a client have to choose by.
+//! Missing descriptions and annotations: models and clients choose tools only by these.
 
 use serde_json::{Map, Value};
 
 use super::finding::{Code, Findings};
 use crate::places::{Role, places};
 
-/// Hints whose absence a client takes for the worst.
+/// Hints whose absence clients treat as the worst case.
 const HINTS: &[&str] = &["readOnlyHint", "destructiveHint"];
 
 pub(super) fn check_tool(tool: &Value, found: &mut Findings) {
@@ -13,7 +13,7 @@ pub(super) fn check_tool(tool: &Value, found: &mut Findings) {
     if let Some(schema) = tool.get("inputSchema") {
         let properties = places(schema).into_iter();
         for place in properties.filter(|place| place.role == Role::Property) {
-            // What refers to something may be described there.
+            // The target of a reference may have the description.
             if place.schema.get("$ref").is_none() {
                 check_description(
                     place.schema,
@@ -35,7 +35,7 @@ pub(super) fn check_tool(tool: &Value, found: &mut Findings) {
     }
 }
 
-/// What a read-only tool would destroy is not asked.
+/// The missing hints; a read-only tool needs no other hint.
 fn missing_hints(annotations: Option<&Map<String, Value>>) -> Vec<&'static str> {
     let hint = |name: &str| annotations.and_then(|hints| hints.get(name)?.as_bool());
     if hint("readOnlyHint") == Some(true) {

@@ -7,13 +7,13 @@ use crate::places::{Place, places};
 use crate::relation::refers;
 use mcp_core::schema::{Formats, SchemaLimits, SchemaOptions, SerdeJson, Validator, compile_with};
 
-/// Subschemas of one schema whose values are checked: each is compiled for it.
+/// The most subschemas of one schema whose values are checked: each must be compiled.
 const MAX_CHECKED: usize = 256;
 
-/// What a schema without an absolute `$id` is called.
+/// The URI of a schema without an absolute `$id`.
 const UNNAMED: &str = "mcp-lint:///schema";
 
-/// What the reference to a place adds to the bytes of a schema, at most.
+/// The most bytes that the reference to a place adds to a schema.
 const MAX_REFERENCE: usize = 64 * 1024;
 
 pub(super) fn check(
@@ -90,11 +90,11 @@ fn check_enum(
     let Some(members) = object.get("enum").and_then(Value::as_array) else {
         return;
     };
-    // That none of them is allowed has been found already.
+    // The finding about the unsatisfiable place covers its members.
     if found.has(Code::Unsatisfiable, at) {
         return;
     }
-    // The enum itself takes its members, so what refuses one is the rest.
+    // The enum accepts its members, so other keywords refuse the member.
     for (index, member) in members.iter().enumerate() {
         if !validator.is_valid(member) {
             found.add(
@@ -119,7 +119,8 @@ struct Checker<'c> {
 }
 
 impl Checker<'_> {
-    /// `None` where what the subschema means depends on how one comes to it, or cannot be found out.
+    /// `None` if the meaning of the subschema depends on the path to it, or if the subschema does
+    /// not compile.
     fn validator(
         &self,
         object: &Map<String, Value>,
@@ -168,7 +169,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a reference leads where the way to it says.
+/// Whether a schema has references whose target depends on the path to them.
 fn is_dynamic(schema: &Value) -> bool {
     match schema {
         Value::Object(object) => object.iter().any(|(keyword, held)| {
@@ -200,7 +201,7 @@ fn why(validator: &Validator<SerdeJson>, value: &Value) -> String {
     }
 }
 
-/// A value as far as it is worth showing.
+/// A value as text, shortened.
 fn shown(value: &Value) -> String {
     const SHOWN: usize = 60;
     let text = value.to_string();

@@ -1,4 +1,4 @@
-//! The canonical-schema algebra of the `jsonschema` crate.
+//! Calls the canonical-schema algebra of the `jsonschema` crate.
 
 use jsonschema::PatternOptions;
 use jsonschema::canonical::{
@@ -10,17 +10,17 @@ use serde_json::Value;
 use super::Answer;
 use super::caps::{MAX_COMPARED, MAX_READ, refers, within};
 
-/// A place of a schema that no value satisfies.
+/// An unsatisfiable place of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
     /// JSON Pointer of the place.
     pub pointer: String,
-    /// The keywords there, or below it, that no value satisfies together, sorted; `type` only where
-    /// it is one of few.
+    /// The keywords at or below the place that no value satisfies together, sorted. With more than
+    /// two keywords, `type` is left out.
     pub keywords: Vec<String>,
 }
 
-/// As values are checked: nothing is fetched, patterns take linear time.
+/// The options of validation: nothing is fetched, patterns take linear time.
 fn canonical(asserts_formats: bool) -> CanonicalizeOptions<'static> {
     options()
         .offline()
@@ -42,7 +42,7 @@ pub(super) fn satisfiable(schema: &Value) -> Answer {
     }
 }
 
-/// A document of which parts can be compared.
+/// A document whose parts can be compared.
 pub(super) struct Document<'s> {
     root: &'s Value,
     prepared: PreparedDocument<'s>,
@@ -66,7 +66,7 @@ impl<'s> Document<'s> {
         within(read, MAX_COMPARED)
     }
 
-    /// Whether the part of this document at `pointer` takes every value of another's.
+    /// Whether the part of this document at `pointer` accepts every value of the other part.
     pub(super) fn covers(
         &self,
         pointer: &str,
@@ -107,7 +107,7 @@ pub(super) fn contradictions(schema: &Value) -> Vec<Contradiction> {
         .into_iter()
         .filter_map(|(pointer, reason)| contradiction(schema, pointer, &reason))
         .collect();
-    // A cycle that every value would have to be nested in without end has no one place.
+    // A cycle that requires endless nesting has no single place.
     if found.is_empty()
         && schema.is_object()
         && satisfiable(schema) == Answer::No
@@ -131,7 +131,7 @@ fn contradiction(
     }
     let causes: &[Cause] = match reason {
         UnsatisfiableReason::Literal => return None,
-        // The part has a reason of its own, under its own pointer.
+        // The part is reported with its own reason and pointer.
         UnsatisfiableReason::Empty(cause) if cause.keywords.is_empty() => return None,
         UnsatisfiableReason::Empty(cause) => std::slice::from_ref(cause),
         UnsatisfiableReason::Conflict(causes) => causes,
@@ -142,14 +142,15 @@ fn contradiction(
         .collect();
     keywords.sort();
     keywords.dedup();
-    // The type takes part in every conflict; it says nothing where other keywords conflict.
+    // `type` is part of every conflict, but explains nothing if other keywords conflict.
     if keywords.len() > 2 {
         keywords.retain(|keyword| keyword != "type");
     }
     Some(Contradiction { pointer, keywords })
 }
 
-/// `false`, `{"not": {}}` and `{"not": true}` are ways to say that there is nothing.
+/// Whether the schema is one of the spellings of "no value": `false`, `{"not": {}}` or `{"not":
+/// true}`.
 fn is_never(schema: &Value) -> bool {
     match schema {
         Value::Bool(allowed) => !allowed,

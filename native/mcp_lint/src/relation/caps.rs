@@ -1,27 +1,28 @@
-//! What is put to the algebra: it has budgets of its own, but spends seconds before it gives up.
+//! Limits for questions to the algebra: it has budgets too, but spends seconds before it gives up.
 //!
-//! Measured, with the crate optimised: an `allOf` of ten `not`s takes 5 s, one of ten `if`s 2 s,
-//! the difference of two objects of 200 properties 7 s, that of two enums of 10,000 members 3 s.
-//! Within these caps the slowest of 12,000 questions about random schemas took a sixth of a second.
+//! Measured with the optimised crate: an `allOf` of ten `not`s takes 5 s, an `allOf` of ten `if`s 2
+//! s, the difference of two objects with 200 properties 7 s, and of two enums with 10,000 members 3
+//! s. Within these caps the slowest of 12,000 questions about random schemas took a sixth of a
+//! second.
 
 use serde_json::Value;
 
-/// Subschemas, and other objects, of a schema whose difference to another is asked for.
+/// The most subschemas and other objects of a schema that is compared with another.
 pub(super) const MAX_COMPARED: usize = 64;
 
-/// The same of a schema that is only read.
+/// The most subschemas and other objects of a schema that is only read.
 pub(super) const MAX_READ: usize = 1_000;
 
-/// `not` and `if`: each splits what was found so far.
+/// The most `not` and `if` keywords: each splits the intermediate result.
 const MAX_SPLITS: usize = 4;
 
-/// Members of all `anyOf`, `oneOf` and `allOf` together.
+/// The most members of all `anyOf`, `oneOf` and `allOf` together.
 const MAX_BRANCHES: usize = 48;
 
-/// Members of all `enum` together.
+/// The most members of all `enum` together.
 const MAX_MEMBERS: usize = 1_000;
 
-/// Whether a schema is small enough to be put to the algebra.
+/// Whether a schema is small enough for the algebra.
 pub(super) fn within(schema: &Value, max_objects: usize) -> bool {
     let (mut objects, mut splits, mut branches, mut members) = (0_usize, 0_usize, 0_usize, 0_usize);
     let mut open = vec![schema];
@@ -54,7 +55,7 @@ pub(super) fn within(schema: &Value, max_objects: usize) -> bool {
         && members <= MAX_MEMBERS
 }
 
-/// Whether a schema refers to anything.
+/// Whether a schema has references.
 pub(crate) fn refers(schema: &Value) -> bool {
     match schema {
         Value::Object(object) => object.iter().any(|(keyword, held)| {

@@ -1,4 +1,4 @@
-//! Whether formats alone keep values from a schema.
+//! Whether a schema refuses values only because of formats.
 
 use jsonschema::Draft;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use mcp_core::schema::{
     rewritten, without_panic,
 };
 
-/// The schema with those `format`s alone that are asserted.
+/// The schema with only its asserted `format`s.
 pub(crate) fn asserted_only(schema: &Value, formats: &Formats) -> Value {
     let draft = dialect(schema, &[]).unwrap_or(Draft::Draft202012);
     rewritten(schema, &|members| {
@@ -20,8 +20,9 @@ pub(crate) fn asserted_only(schema: &Value, formats: &Formats) -> Value {
     })
 }
 
-/// Whether `outer` takes every value of `inner` that it takes where its own formats are annotations.
-/// `contained` is whether those are all values of `inner`; every format in either is asserted.
+/// Whether `outer` with asserted formats accepts the same values of `inner` as with formats as
+/// annotations. `contained` says whether the latter are all values of `inner`; all formats in both
+/// schemas are asserted.
 pub(crate) fn passes_formats(
     outer: &Value,
     inner: &Value,
@@ -42,7 +43,7 @@ pub(crate) fn passes_formats(
     }
     let answer =
         match without_panic(|| parts::covers(outer, inner, true)).unwrap_or(Answer::Unknown) {
-            // Something else may be what `outer` does not take.
+            // Another keyword of `outer` may refuse the value.
             Answer::No if contained != Answer::Yes => Answer::Unknown,
             answer => answer,
         };

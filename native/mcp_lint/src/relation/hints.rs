@@ -1,12 +1,11 @@
-//! What the keywords of schemas say about values worth trying: the limits they set and the names
-//! they know.
+//! Hints from the keywords of schemas for values to try: limits and names.
 
 use serde_json::{Map, Value};
 
-/// Hints kept of each kind.
+/// The most hints of each kind.
 const MAX_HINTS: usize = 64;
 
-/// Numbers, lengths and names out of one or more schemas.
+/// Numbers, lengths and names from one or more schemas.
 #[derive(Default)]
 pub(super) struct Hints {
     /// Limits of numbers, and their neighbours.

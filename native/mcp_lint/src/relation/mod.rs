@@ -1,11 +1,11 @@
-//! What two schemas say of each other: whether any value satisfies one, whether one takes every
+//! Relations of schemas: whether any value satisfies a schema, and whether a schema accepts every
 //! value of another.
 //!
-//! Both questions have no general answer that is found in reasonable time, so each is answered yes,
-//! no or unknown. *No* to containment comes with a value that was checked against both schemas,
-//! or from the canonical-schema algebra of the `jsonschema` crate; *yes* comes from the algebra,
-//! asked about a whole schema or about the properties of plain objects one by one. What the algebra
-//! would take seconds for is not put to it (`caps`).
+//! No algorithm answers both questions for all schemas in reasonable time, so the answer is yes,
+//! no or unknown. *No* to containment comes from a value that was checked against both schemas,
+//! or from the canonical-schema algebra of the `jsonschema` crate. *Yes* comes from the algebra,
+//! for a whole schema or for the properties of plain objects one by one. `caps` excludes questions
+//! that would take the algebra seconds.
 
 mod algebra;
 mod caps;
@@ -25,11 +25,11 @@ use mcp_core::schema::{SchemaError, SchemaLimits, SerdeJson, Validator, compile,
 /// The answer to a question about schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It is so.
+    /// The statement is true.
     Yes,
-    /// It is not so.
+    /// The statement is false.
     No,
-    /// Neither was found out.
+    /// The answer could not be determined.
     Unknown,
 }
 
@@ -45,12 +45,12 @@ impl Answer {
     }
 }
 
-/// Whether one schema takes every value that another takes.
+/// Whether one schema accepts every value of another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Containment {
     /// The answer.
     pub answer: Answer,
-    /// A value that the inner schema takes and the outer one refuses, where one was found.
+    /// A value that the inner schema accepts and the outer schema refuses, if one was found.
     pub witness: Option<Value>,
 }
 
@@ -83,12 +83,12 @@ pub fn satisfiable(schema: &Value, limits: &SchemaLimits) -> Result<Answer, Sche
     Ok(without_panic(|| algebra::satisfiable(schema)).unwrap_or(Answer::Unknown))
 }
 
-/// Whether `outer` takes every value that `inner` takes.
+/// Whether `outer` accepts every value of `inner`.
 ///
 /// Like compiling, this wants a thread with 64 MiB of stack.
 ///
 /// # Errors
-/// [`SchemaError`] when one of them is not a schema within the limits.
+/// [`SchemaError`] if one of them is not a schema within the limits.
 ///
 /// # Examples
 /// ```
@@ -125,10 +125,10 @@ pub fn contains(
     })
 }
 
-/// The places of a schema that no value satisfies, each with the keywords that contradict each
-/// other; those written as `false` or `{"not": {}}` are meant and not among them.
+/// The places of a schema that no value satisfies, each with its contradicting keywords. Places
+/// written as `false` or `{"not": {}}` are intended and are left out.
 ///
-/// A place that is not named may be unsatisfiable all the same: not everything can be found out.
+/// The list may be incomplete: not every unsatisfiable place can be found.
 ///
 /// # Errors
 /// [`SchemaError`] when it is not a schema within the limits.

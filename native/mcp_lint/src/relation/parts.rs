@@ -1,5 +1,5 @@
-//! Containment of plain objects, one property at a time: the difference of two wide objects costs
-//! the algebra more than all their properties together.
+//! Containment of plain objects, one property at a time: the difference of two wide objects takes
+//! the algebra longer than all their properties together.
 
 use serde_json::{Map, Value};
 
@@ -8,7 +8,7 @@ use super::algebra::Document;
 use mcp_core::json::pointer;
 use mcp_core::schema::is_annotation;
 
-/// Keywords of an outer schema, beside annotations, that the comparison understands.
+/// Keywords of an outer schema, besides annotations, that the comparison understands.
 const PLAIN: &[&str] = &[
     "$defs",
     "$schema",
@@ -19,8 +19,8 @@ const PLAIN: &[&str] = &[
     "type",
 ];
 
-/// Keywords of an inner schema with which `properties` and `additionalProperties` do not say what a
-/// property has to be. Any other only narrows it.
+/// Keywords of an inner schema that make `properties` and `additionalProperties` insufficient to
+/// decide a property's values. All other keywords only narrow them.
 const OTHERWISE: &[&str] = &[
     "$dynamicRef",
     "$id",
@@ -29,13 +29,14 @@ const OTHERWISE: &[&str] = &[
     "patternProperties",
 ];
 
-/// Whether `outer` takes every value of `inner`; formats are annotations in both, or asserted in both.
+/// Whether `outer` accepts every value of `inner`; formats are annotations in both, or asserted in
+/// both.
 pub(super) fn covers(outer: &Value, inner: &Value, asserts_formats: bool) -> Answer {
     let document = |root| Document::new(root, asserts_formats);
     let (Ok(outer), Ok(inner)) = (document(outer), document(inner)) else {
         return Answer::Unknown;
     };
-    // The same keyword may mean something else in another draft.
+    // A keyword may have another meaning in another draft.
     if outer.root().get("$schema") == inner.root().get("$schema")
         && covers_at(&outer, "", &inner, "") == Answer::Yes
     {
@@ -59,7 +60,7 @@ fn covers_at(outer: &Document<'_>, at: &str, inner: &Document<'_>, inner_at: &st
     outer.covers(at, inner, inner_at)
 }
 
-/// A value's schema on either side; `None` where there is none and any value will do.
+/// A value's schema on each side; `None` if any value is valid.
 struct Pair {
     outer: Option<String>,
     inner: Option<String>,
@@ -100,7 +101,7 @@ fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Every property that either side knows, and any other one.
+/// Every declared property of both sides, and one pair for all other properties.
 fn pairs(
     wide: &Map<String, Value>,
     at: &str,
@@ -129,7 +130,7 @@ fn properties(schema: &Map<String, Value>) -> impl Iterator<Item = &String> {
     members.into_iter().flat_map(Map::keys)
 }
 
-/// Where the schema of that property, or of one without a name, stands.
+/// The pointer to the schema of this property, or of undeclared properties for `None`.
 fn place(schema: &Map<String, Value>, at: &str, name: Option<&String>) -> Option<String> {
     match name {
         Some(name) if properties(schema).any(|known| known == name) => {

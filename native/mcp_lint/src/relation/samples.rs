@@ -1,29 +1,29 @@
-//! Values that a schema may take: its own examples, and what lies at the limits it sets.
+//! Values that a schema may accept: its examples, and values at its limits.
 //!
-//! None of them is promised to be valid. Whoever wants a valid one checks; that keeps a wrong guess
-//! from ever becoming a wrong answer.
+//! The values may be invalid, so callers validate them: a wrong guess never becomes a wrong
+//! answer.
 
 use serde_json::{Map, Value, json};
 
 use super::hints::Hints;
 use mcp_core::schema::Formats;
 
-/// Values tried for one subschema, and for a whole schema.
+/// The most values tried for one subschema, and for a whole schema.
 const MAX_INNER: usize = 48;
 const MAX_WHOLE: usize = 2_000;
 
-/// Subschemas inside each other that are followed, references among them.
+/// The deepest nesting of subschemas that is followed, including references.
 const MAX_DEPTH: usize = 6;
 
-/// The longest string and the longest lists that are tried, of scalars and of others.
+/// The longest string, the longest list of scalars, and the longest list of other values.
 const MAX_LENGTH: usize = 4_096;
 const MAX_ITEMS: usize = 128;
 const MAX_HELD_ITEMS: usize = 4;
 
-/// Values that all the objects tried for one subschema hold together.
+/// The most values in all objects tried for one subschema.
 const MAX_HELD: usize = 100_000;
 
-/// The first sample of either schema that `inner` takes and `outer` does not, as `lost` says.
+/// The first sample of either schema that only `inner` accepts, according to `lost`.
 pub(super) fn witness(
     outer: &Value,
     inner: &Value,
@@ -68,7 +68,7 @@ impl Sampler<'_> {
         found
     }
 
-    /// What the schema names itself, and what those take that it is made of.
+    /// The values that the schema names, and the samples of its parts.
     fn given(&self, schema: &Map<String, Value>, depth: usize) -> Vec<Value> {
         let mut found: Vec<Value> = schema.get("const").into_iter().cloned().collect();
         found.extend(schema.get("default").cloned());
@@ -139,7 +139,7 @@ impl Sampler<'_> {
         found
     }
 
-    /// One object with the properties that have to be there, then others that differ from it in one
+    /// One object with the required properties, then objects that differ from it in one
     /// property.
     fn objects(&self, schema: &Map<String, Value>, depth: usize) -> Vec<Value> {
         let inner = depth.saturating_add(1);
@@ -188,7 +188,7 @@ fn room(base: &Map<String, Value>, depth: usize) -> usize {
     fitting.unwrap_or(most).clamp(1, most)
 }
 
-/// How many values there are in one, itself included.
+/// The number of values in a value, including itself.
 fn weight(value: &Value) -> usize {
     let held: usize = match value {
         Value::Array(items) => items.iter().map(weight).sum(),
@@ -198,7 +198,7 @@ fn weight(value: &Value) -> usize {
     held.saturating_add(1)
 }
 
-/// The types a schema names, or those its keywords are about: all where there is no sign.
+/// The types that a schema names, or else the types of its keywords, or else all types.
 fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => vec![kind],
