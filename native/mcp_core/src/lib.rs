@@ -1,8 +1,8 @@
 //! The Model Context Protocol as pure functions.
 //!
-//! The crate parses and checks each message once and writes each response once. It does no I/O,
-//! reads no clock, draws no random numbers, starts no threads and keeps no global state: time and
-//! randomness are arguments. It does not depend on the BEAM; `mcp_nif` binds it.
+//! The input is bytes, which are parsed and checked once; the output is bytes. The crate does no
+//! I/O, reads no clock, draws no random numbers, starts no threads and keeps no global state: time
+//! and randomness are arguments. It does not depend on the BEAM; `mcp_nif` binds it.
 //!
 //! | module | owns |
 //! |---|---|
@@ -11,13 +11,13 @@
 //! | [`revision`] | the protocol revisions and their two eras |
 //! | [`protocol`] | methods, admission of a message, result frames, sealed request state |
 //! | [`model`] | the MCP objects: wire shapes and serde structs |
-//! | [`arguments`] | what becomes of checked arguments: defaults, dates and the like, keys |
+//! | [`arguments`] | conversion of checked arguments: defaults, dates and similar types, keys |
 //! | [`schema`] | JSON Schema compiled under limits; problems a model can act on |
-//! | [`http`] | Streamable HTTP: heads, answers, server-sent events |
-//! | [`http1`] | HTTP/1.1 without I/O: heads, lengths, chunks, the heads of answers |
+//! | [`http`] | Streamable HTTP: heads, responses, server-sent events |
+//! | [`http1`] | HTTP/1.1 without I/O: request heads, body lengths, chunks, response heads |
 //! | [`catalog`] | tools, prompts, resources: lists encoded once, paging, URI templates |
 //! | [`results`] | the shapes of results: envelopes, presentations, the endpoints of stored results |
-//! | [`auth`] | access tokens: how one is sent, what it must say, which key signed it |
+//! | [`auth`] | access tokens: how clients send them, required claims, signing keys |
 //! | [`apps`] | the MCP Apps extension: Content-Security-Policy |
 
 #![forbid(unsafe_code)]

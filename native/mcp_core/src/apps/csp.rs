@@ -31,9 +31,9 @@ pub enum CspError {
 /// The policy for a declaration, as the value of a `Content-Security-Policy` header.
 ///
 /// Without a declaration, or with an empty one, a resource may use only its own content and connect
-/// to no host. Each list extends these directives: `connectDomains` `connect-src`;
-/// `resourceDomains` `script-src`, `style-src`, `img-src`, `media-src` and `font-src`;
-/// `frameDomains` `frame-src`; `baseUriDomains` `base-uri`. The last two appear only when declared.
+/// to no host. The lists extend these directives: `connectDomains` `connect-src`; `resourceDomains`
+/// `script-src`, `style-src`, `img-src`, `media-src` and `font-src`; `frameDomains` `frame-src`;
+/// `baseUriDomains` `base-uri`. The last two appear only when declared.
 ///
 /// # Errors
 /// [`CspError`] when an entry is not exactly one origin, or a list has too many entries.
@@ -53,8 +53,9 @@ pub fn policy(declared: Option<&Csp>) -> Result<String, CspError> {
 /// The [`policy`] of a declaration with explicit defaults: `frame-src 'none'` and `base-uri 'self'`
 /// unless declared, and `object-src 'none'`.
 ///
-/// `default-src 'none'` covers `frame-src` and `object-src`, but not `base-uri`: without it a
-/// document may set any base. The extension's specification requires all three of sandboxes.
+/// `default-src 'none'` covers `frame-src` and `object-src`, but not `base-uri`: without that
+/// directive a document may set any base. The extension's specification requires sandboxes to send
+/// all three.
 ///
 /// # Errors
 /// As [`policy`].
@@ -138,7 +139,7 @@ fn directive(start: &str, origins: &[Origin]) -> String {
 }
 
 /// A directive with only these origins. An empty list becomes `'none'`. A directive without a
-/// source means the same but is less clear.
+/// source means the same but is not widely known.
 fn only(name: &str, origins: &[Origin]) -> String {
     match origins {
         [] => format!("{name} 'none'"),

@@ -1,5 +1,5 @@
-//! Origins for a Content-Security-Policy. The strict parser prevents an origin from ending its
-//! directive or starting another.
+//! Origins for a Content-Security-Policy. The parser is strict, so that no origin can end its
+//! directive or start another.
 
 use std::fmt;
 

@@ -18,7 +18,7 @@ pub struct Definition {
     /// Tools in declaration order, each in the wire format of the newest revision.
     #[serde(default)]
     pub tools: Vec<Value>,
-    /// The rules for each tool that its wire format does not hold; as many as `tools`.
+    /// The rules of each tool, which are not in its wire format; as many as `tools`.
     #[serde(default)]
     pub tool_rules: Vec<ToolRule>,
     /// Prompts in declaration order.
@@ -54,7 +54,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Allows the depth of messages. The limit of `serde_json` is one level lower.
+    /// Allows the same depth as for messages. The default limit of `serde_json` is one level lower.
     fn parse(text: &[u8]) -> Result<Self, CatalogError> {
         let limits = Limits {
             max_depth: Limits::default().max_depth,
@@ -128,7 +128,7 @@ impl CacheScope {
     }
 }
 
-/// The rules for a tool that its wire format does not hold.
+/// The rules of a tool, which are not in its wire format.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "a tool's rules")]
 pub struct ToolRule {

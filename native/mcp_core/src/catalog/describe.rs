@@ -113,7 +113,7 @@ fn has_views(definition: &Definition) -> bool {
         .any(|uri| uri.and_then(Value::as_str).is_some_and(is_view))
 }
 
-/// The prebuilt responses to `initialize` and `server/discover`, after their ids.
+/// The parts after the id of the prebuilt responses to `initialize` and `server/discover`.
 #[derive(Debug)]
 pub(super) struct Descriptions {
     initialize: [Vec<u8>; Revision::ALL.len()],

@@ -9,7 +9,7 @@ use crate::revision::{Era, Revision};
 /// The `_meta` member of a stateless result that names the server.
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
-/// Members around those of the result: its type at the start, the server's info at the end.
+/// Members before and after those of the result: the result type first, the server's info last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// Members that open the result, such as `"resultType":"complete"`; may be empty.

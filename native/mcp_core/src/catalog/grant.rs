@@ -1,4 +1,4 @@
-//! Visibility of entries. The distinct rules of a server are numbered, and a client's grant has one
+//! The visibility of entries. A server's distinct rules are numbered, and a client's grant has one
 //! bit for each rule.
 
 use serde::Deserialize;

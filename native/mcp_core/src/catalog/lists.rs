@@ -1,7 +1,7 @@
 //! The four lists and the descriptions of the server, encoded once per revision.
 //!
-//! A prebuilt response is everything after the id: `,"result":{…}}`. The sender writes the head
-//! with the id in front of it and never copies the rest.
+//! A prebuilt response is the part after the id: `,"result":{…}}`. The sender writes the head with
+//! the id before it and never copies this part.
 
 use std::ops::Range;
 

@@ -134,7 +134,7 @@ impl<J: Json> Catalog<J> {
         &self.capabilities
     }
 
-    /// The prebuilt response to a list request, after its id; `None` for a cursor of another list.
+    /// The part after the id of the prebuilt list response; `None` for a cursor of another list.
     #[must_use]
     pub fn list(&self, kind: ListKind, revision: Revision, cursor: Option<&str>) -> Option<&[u8]> {
         let page = match cursor {
@@ -144,9 +144,9 @@ impl<J: Json> Catalog<J> {
         self.lists.get(kind as usize)?.get(revision, page)
     }
 
-    /// The response to a list request of a client with this grant, after its id. `more` are entries
+    /// The part after the id of the list response for a client with this grant. `more` are entries
     /// after the declared ones: JSON texts in the wire format of the newest revision. `version`
-    /// identifies them. `None` for a cursor of another list, grant or `version`.
+    /// identifies them. The result is `None` for a cursor of another list, grant or `version`.
     #[must_use]
     pub fn granted_list(
         &self,
@@ -240,13 +240,13 @@ impl<J: Json> Catalog<J> {
         self.dynamic.contains(&kind)
     }
 
-    /// The prebuilt response to `initialize`, after its id.
+    /// The part after the id of the prebuilt response to `initialize`.
     #[must_use]
     pub fn initialize_tail(&self, revision: Revision) -> &[u8] {
         self.descriptions.initialize(revision)
     }
 
-    /// The prebuilt response to `server/discover`, after its id.
+    /// The part after the id of the prebuilt response to `server/discover`.
     #[must_use]
     pub fn discover_tail(&self) -> &[u8] {
         self.descriptions.discover()

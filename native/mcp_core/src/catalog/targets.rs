@@ -15,7 +15,8 @@ use crate::json::{JsonErrorKind, Limits, UNLIMITED, check};
 use crate::model::{Prompt, Resource, ResourceTemplate, TaskSupport, Tool};
 use crate::schema::{Formats, SchemaError, SchemaLimits, SchemaOptions, Validator, compile_with};
 
-/// The nesting of a schema in a list: the 128 levels of a message without those around the schema.
+/// The depth limit of a schema in a list: the 128 levels of a message minus those around the
+/// schema.
 const MAX_LISTED_DEPTH: usize = 124;
 
 /// A tool that can be called.
@@ -99,7 +100,7 @@ pub(super) fn tools<J: Json>(
                 name: tool.name.clone(),
                 reason: format!("{member}: {reason}"),
             };
-            // Formats are checked in input only, because the tool itself controls its output.
+            // Formats are checked in the input only, because the tool controls its output.
             let schema = |member: &str, formats: Formats| {
                 let options = SchemaOptions {
                     limits: *limits,

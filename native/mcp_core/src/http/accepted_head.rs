@@ -65,7 +65,7 @@ impl AcceptedHead {
     }
 }
 
-/// Checks a head in this order: Host and Origin (403), path (404), method (405), content type
+/// Checks the head in this order: Host and Origin (403), path (404), method (405), content type
 /// (415), `Accept` (406), declared size (413), session (400).
 ///
 /// # Errors
@@ -144,7 +144,7 @@ fn verb(method: &str, stateless: bool, sessions: bool) -> Result<Verb, HttpAnswe
     }
 }
 
-/// Checks the type that every response to the verb may need. Only the body shows whether a POST
+/// Checks that `Accept` allows the response type of the verb. Only the body shows whether a POST
 /// needs a stream.
 fn check_accepts(verb: Verb, accepts: Accepts) -> Result<(), HttpAnswer> {
     match verb {

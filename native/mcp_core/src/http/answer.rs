@@ -107,8 +107,8 @@ pub fn too_many_sessions(retry_after_seconds: u32) -> HttpAnswer {
     HttpAnswer::unable(503, "Too many sessions").retry_after(retry_after_seconds)
 }
 
-/// 503: the session's process ended during the request. The next request restores the session.
-/// After a 404 a client would treat the session as ended.
+/// 503: the session's process ended during the request. The next request reopens the session. The
+/// status is not 404, because a client would then treat the session as ended.
 #[must_use]
 pub fn session_interrupted(retry_after_seconds: u32) -> HttpAnswer {
     HttpAnswer::unable(503, "The session was interrupted").retry_after(retry_after_seconds)
@@ -127,7 +127,8 @@ pub fn resume_gone() -> HttpAnswer {
 }
 
 /// 400: `Last-Event-ID` names no event of this session. Malformed ids, unknown ids and ids of other
-/// sessions get the same body. After a 404 a client would treat the session as ended.
+/// sessions get the same body. The status is not 404, because a client would then treat the session
+/// as ended.
 #[must_use]
 pub fn resume_unknown() -> HttpAnswer {
     HttpAnswer::invalid(400, "Last-Event-ID names no event of this session")

@@ -1,5 +1,5 @@
-//! `Host`: the host a request is addressed to. Only this header reveals DNS rebinding: a page whose
-//! name resolves to this machine.
+//! `Host`: the host a request is addressed to. Only this header reveals DNS rebinding, where a
+//! page's host name resolves to this machine.
 
 use core::net::{Ipv4Addr, Ipv6Addr};
 

@@ -82,7 +82,7 @@ impl fmt::Display for Challenge<'_> {
 impl Challenge<'_> {
     fn write(&self, formatter: &mut fmt::Formatter<'_>, scheme: &str) -> fmt::Result {
         let is_dpop = scheme == "DPoP";
-        // If both challenges are sent, an error of the proof stands only in the DPoP challenge.
+        // If both challenges are sent, only the DPoP challenge contains an error about the proof.
         let is_told = is_dpop
             || self.algs.is_empty()
             || !matches!(self.error, Some("invalid_dpop_proof" | "use_dpop_nonce"));

@@ -1,9 +1,9 @@
-//! Cross-origin requests: what pages of allowed origins may send, and which response headers they
-//! may read.
+//! Cross-origin requests: the headers that let pages of allowed origins send requests and read
+//! responses.
 //!
 //! Pages from loopback and from the addressed host may send without being listed. Only pages of
-//! origins that the policy lists may read cross-origin responses. Credentials that a browser adds
-//! itself are never allowed.
+//! origins that the policy lists may read cross-origin responses. Credentials that the browser
+//! adds, such as cookies, are never allowed.
 
 use super::answer::HttpAnswer;
 use super::head::{Field, Head, printable};

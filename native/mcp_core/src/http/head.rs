@@ -40,7 +40,7 @@ impl<'h> Head<'h> {
         }
     }
 
-    /// The target's path, without its query; `None` for a target that has none.
+    /// The target's path, without its query; `None` if the target has no path.
     pub(super) fn path(&self) -> Option<&'h str> {
         let target = match self.target.split_once("://") {
             Some((scheme, rest)) if !scheme.contains(['/', '?']) => rest

@@ -43,7 +43,8 @@ fn is_utf8(parameter: &str) -> bool {
     name.eq_ignore_ascii_case("charset") && value.eq_ignore_ascii_case("utf-8")
 }
 
-/// The declared length of the body; `None` without one. The error text is safe to send to a peer.
+/// The declared length of the body; `None` if none is declared. The error text is safe to send to a
+/// peer.
 pub(crate) fn declared_length(head: &Head<'_>) -> Result<Option<u64>, &'static str> {
     const NO_NUMBER: &str = "Content-Length must be one number";
     let mut declared = None;

@@ -44,9 +44,9 @@ fn names_urls(list: &[u8]) -> bool {
     })
 }
 
-/// A checked document and the paths that serve it. One path is derived from the resource's URL,
-/// because a proxy may change the endpoint's own path. With `root`, the bare well-known path serves
-/// it too.
+/// A checked document and the paths that serve it. One path comes from the resource's URL, because
+/// a proxy may change the endpoint's path. If `root` is set, the bare well-known path serves it
+/// too.
 #[derive(Clone, Debug)]
 pub(super) struct Metadata {
     document: Vec<u8>,

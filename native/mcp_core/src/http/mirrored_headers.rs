@@ -1,5 +1,6 @@
 //! Headers that repeat parts of the body (2026-07-28): version, method, name and tool parameters.
-//! Intermediaries act on these headers without reading the body, so admission compares both.
+//! Intermediaries act on these headers without reading the body, so admission compares headers and
+//! body.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

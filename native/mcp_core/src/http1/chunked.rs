@@ -6,7 +6,7 @@ use super::grammar::{is_token, is_token_byte, is_value_byte};
 /// 16 hexadecimal digits fill 64 bits.
 const MAX_DIGITS: u8 = 16;
 
-/// Extensions are ignored. A body with more bytes of them only costs time.
+/// Extensions are ignored. More bytes of them in a body only cost time.
 const MAX_EXTENSION_BYTES: usize = 16 * 1024;
 
 /// Limits on the bytes around the data of a chunked body.
@@ -159,7 +159,8 @@ impl Chunked {
             State::ExtensionStart { size } => {
                 self.count_extension_byte()?;
                 match byte {
-                    // Parsers disagree about white space, or nothing, after the semicolon.
+                    // After the semicolon parsers treat white space, or a missing name,
+                    // differently.
                     byte if is_token_byte(byte) => Ok(State::Extension { size }),
                     _ => Err(BAD_EXTENSION),
                 }
@@ -292,8 +293,8 @@ fn after_data(left: u64, length: usize) -> State {
     }
 }
 
-/// Checks a trailer like a field of a head. Trailers are dropped, so fields that a proxy may
-/// already have acted on are refused.
+/// Checks a trailer like a field of a head. This library ignores trailers but a proxy may not, so
+/// framing and connection fields are refused.
 fn check_trailer(line: &[u8]) -> Result<(), ChunkError> {
     const FORBIDDEN: [&[u8]; 8] = [
         b"connection",

@@ -1,4 +1,4 @@
-//! Body length and connection reuse: the fields that concern only the connection.
+//! Body length and connection reuse, from the fields that concern only the connection.
 
 use super::error::HeadError;
 use super::grammar::elements;

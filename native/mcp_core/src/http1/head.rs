@@ -8,7 +8,7 @@ use super::framing::{self, Framing, Version};
 use super::grammar::is_token_byte;
 use super::target;
 
-/// Some clients send an empty line after a body. The limit bounds useless bytes.
+/// Some clients send an empty line after a body. More empty lines are useless bytes.
 const MAX_EMPTY_LINES: usize = 4;
 
 /// Far longer than any registered method.
@@ -141,7 +141,7 @@ fn parse<'b>(
     if method.len() > MAX_METHOD_BYTES {
         return Err(HeadError::Malformed("The method is too long"));
     }
-    // Both are pairs of the same slices: the conversion reuses the allocation.
+    // Both types hold the same slices, so the conversion reuses the allocation.
     let fields: Vec<_> = headers
         .into_iter()
         .map(|header| (header.name, header.value))

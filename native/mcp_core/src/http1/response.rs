@@ -4,7 +4,7 @@ use super::error::InvalidHeader;
 use super::grammar::is_token;
 use crate::http::is_header_value;
 
-/// Tells a client that waits for it to send the body.
+/// The interim response that tells a waiting client to send the body.
 pub const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// The body length of a response.

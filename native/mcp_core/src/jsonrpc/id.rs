@@ -14,7 +14,7 @@ pub enum Id {
 }
 
 impl Id {
-    /// Parses an id: an integer without fraction or exponent of at most 64 bits, or a string of at
+    /// Parses an id: an integer of at most 64 bits without fraction or exponent, or a string of at
     /// most `max_bytes`.
     #[must_use]
     pub fn parse(value: View<'_, '_>, max_bytes: usize) -> Option<Self> {

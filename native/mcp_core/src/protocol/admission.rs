@@ -1,4 +1,4 @@
-//! The result of admission, and the admission of a method once its era is known.
+//! The result of admission, and the admission of a request whose era is known.
 
 use jsonschema::json::Json;
 

@@ -2,8 +2,8 @@
 //! into work.
 //!
 //! The specification sets the order of checks: JSON, envelope, era, `_meta`, version, method,
-//! parameters, capabilities. Over HTTP each check also compares the head. A message that fails a
-//! check builds nothing further.
+//! parameters, capabilities. Over HTTP each check also compares the head. After a failed check
+//! nothing more is built.
 
 use jsonschema::json::Json;
 
@@ -72,8 +72,8 @@ fn admit_batch<'c, 'a, J: Json>(
     Admission::Batch(messages.into_iter().map(admit_one).collect())
 }
 
-/// A batch has one HTTP status, sent before the server's code decides which entries are visible. If
-/// hiding an entry would ask for a token, showing it in a batch needs a token too.
+/// Asks for a token if hiding the requested entry would ask for one. A batch has one HTTP status,
+/// which is sent before the server's code decides which entries are visible.
 fn not_alone<'c, 'a>(admission: Admission<'c, 'a>) -> Admission<'c, 'a> {
     match admission {
         Admission::Request(request) if request.may_need_token() => Admission::TokenRequired,
@@ -121,7 +121,8 @@ fn admit_message<'c, 'a, J: Json>(
             if let Err(refusal) = check_notification(context, params) {
                 return refuse(context, &refusal);
             }
-            // Without a session, the state it refers to ended with an earlier request.
+            // Without a session, no state of an earlier request is left that the notification could
+            // concern.
             Notification::read(&method, params)
                 .filter(|_| !context.is_sessionless())
                 .map_or(Admission::Ignored, Admission::Notification)

@@ -17,8 +17,8 @@ pub enum Anonymous {
 }
 
 impl Asked<'_, '_, '_> {
-    /// Whether the client must come back with a token. An unknown name needs one as well, so that
-    /// the response does not reveal which names exist.
+    /// Whether the client must send a token. An unknown name needs one as well, so that the
+    /// response does not reveal which names exist.
     pub(super) fn needs_token<J: Json>(self, offer: Offer<'_, '_, J>, revision: Revision) -> bool {
         let Some(anonymous) = self.context.anonymous else {
             return false;

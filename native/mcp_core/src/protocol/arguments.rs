@@ -55,8 +55,8 @@ fn error_result(text: &str, id: &Id, extras: &Extras) -> Vec<u8> {
     out
 }
 
-/// Words a problem for the caller of a tool. A closed schema reports a forbidden property; the
-/// caller reads that the argument does not exist.
+/// The text of a problem for the caller of a tool. A property that a closed schema forbids is
+/// reported as an argument that does not exist.
 fn told(problem: &Problem) -> String {
     let is_undeclared = matches!(
         problem.keyword.as_str(),

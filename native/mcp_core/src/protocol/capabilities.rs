@@ -1,5 +1,5 @@
 //! The part of the catalogue that a request may use: the server's capabilities, prebuilt or
-//! computed lists, and tools whose required capabilities the client has.
+//! computed lists, and tools whose required capabilities the client declared.
 
 use jsonschema::json::Json;
 use serde_json::json;
@@ -16,7 +16,7 @@ use crate::json::View;
 use crate::model::TaskSupport;
 use crate::revision::Revision;
 
-/// Whether the server has the capability that the method belongs to. Other methods do not exist.
+/// Whether the server has the method's capability. Without it the method does not exist.
 pub(super) fn is_offered<J: Json>(catalog: Offer<'_, '_, J>, method: Method) -> bool {
     let offered = catalog.capabilities();
     match method {

@@ -1,6 +1,6 @@
 //! Requests for entries that only some clients may see. The server's own code decides visibility
-//! after admission. So admission prepares both outcomes: one for clients that may see the entry,
-//! and one for all others, who get the same response as if the entry had never been declared.
+//! after admission. So admission prepares two outcomes. One is for clients that may see the entry.
+//! All other clients get the same response as if the entry had never been declared.
 
 use jsonschema::json::Json;
 
@@ -135,8 +135,8 @@ impl<'a> Asked<'_, '_, 'a> {
         }
     }
 
-    /// A request whose response is known already. The server's code only decides whether the client
-    /// may see the entry.
+    /// A request with a known error response. The server's code only decides whether the client may
+    /// see the entry.
     fn refused(self, revision: Revision, method: Method, entry: Entry) -> Request<'a> {
         let name = match method {
             Method::ReadResource => "uri",

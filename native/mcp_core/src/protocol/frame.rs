@@ -1,7 +1,7 @@
 //! The frames around payloads from user code: results, notifications and the server's requests.
 //!
-//! A frame is opened, the owner of the payload appends it, and the frame is closed. The payload is
-//! written once, directly into the message.
+//! Callers open a frame, append the payload and close the frame. The payload is written once,
+//! directly into the message.
 
 use crate::catalog::Extras;
 use crate::json::write_string;

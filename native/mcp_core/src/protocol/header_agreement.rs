@@ -1,5 +1,5 @@
-//! Head and body of an HTTP message must agree (2026-07-28). A proxy may have decided by the head
-//! alone, while the handler acts on the body.
+//! Head and body of an HTTP message must agree (2026-07-28). A proxy may act on the head alone,
+//! while the handler acts on the body.
 
 use jsonschema::json::Json;
 
@@ -32,7 +32,7 @@ pub(super) fn check_target(
     };
     match params.and_then(|params| params.get(member)?.text()) {
         Some(name) => says("Mcp-Name", &mirrored.name, &name),
-        // The check of the parameters refuses a body without a name.
+        // The parameter check refuses a body without a name.
         None => Ok(()),
     }
 }

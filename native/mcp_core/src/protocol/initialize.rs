@@ -39,7 +39,7 @@ pub(super) fn open_session<'a, J: Json>(
         })?;
     meta::check_size(Some(capabilities), "capabilities", limits)?;
     meta::check_size(Some(info), "clientInfo", limits)?;
-    // The response to an unknown version is the newest session revision, never a refusal.
+    // An unknown version gets the newest session revision, never a refusal.
     let revision = Revision::parse(&version)
         .filter(|revision| revision.era() == Era::Session)
         .unwrap_or(Revision::NEWEST_SESSION);

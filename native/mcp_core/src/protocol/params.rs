@@ -262,8 +262,8 @@ fn subscribed_uris(wanted: View<'_, '_>, limits: &MessageLimits) -> Result<Vec<S
     Ok(uris)
 }
 
-/// The input that the client adds to a retried request. `tasks/update` accepts any value here: it
-/// is ignored under unknown keys.
+/// The input that the client adds to a retried request. `tasks/update` is not checked here, because
+/// the task ignores responses under keys that it did not ask for.
 pub(super) fn input<'a>(
     method: Method,
     params: Option<View<'_, 'a>>,

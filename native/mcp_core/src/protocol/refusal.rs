@@ -7,7 +7,7 @@ use crate::json::JsonError;
 use crate::jsonrpc::{self, Id, InvalidMessage};
 use crate::revision::{Era, Revision};
 
-/// The HTTP status of errors in a well-formed message, such as an unknown name.
+/// The HTTP status of errors in well-formed requests, such as an unknown name.
 pub(super) const BEHIND_ADMISSION: Option<u16> = Some(200);
 
 /// The longest tool name that SEP-986 allows.

@@ -33,15 +33,15 @@ pub struct Request<'a> {
     pub input: Input<'a>,
     /// The remaining limits for JSON that is read from strings in the arguments.
     pub room: Limits,
-    /// The prepared error: the client lacks a required capability, or the work is `Refused`. It is
-    /// sent after the arguments are checked, because a model can correct those.
+    /// The prepared error, if the client lacks a required capability or the work is `Refused`.
+    /// Invalid arguments are reported first, because a model can correct those.
     pub unmet: Option<Answer>,
     /// The outcome for a client that may not see the entry; `None` if all clients may see it.
     pub hidden: Option<Hidden<'a>>,
 }
 
 impl Request<'_> {
-    /// Whether hiding the entry from the client means asking for a token.
+    /// Whether a client that may not see the entry is asked for a token.
     pub(super) fn may_need_token(&self) -> bool {
         match &self.hidden {
             Some(Hidden::Token(_)) => true,
@@ -96,7 +96,7 @@ pub enum Work<'a> {
         /// The arguments object, all strings; absent means empty.
         arguments: Option<&'a [u8]>,
     },
-    /// Decide only whether the client may see the entry. The response is known already.
+    /// Decide only whether the client may see the entry. The error response is known already.
     Refused {
         /// The name or URI.
         name: Cow<'a, str>,
@@ -157,7 +157,7 @@ pub enum Work<'a> {
     },
     /// Act on a task.
     Task {
-        /// What.
+        /// The action.
         verb: TaskVerb,
         /// The task's id as sent.
         id: Cow<'a, str>,

@@ -31,8 +31,8 @@ impl RunTimeCall<'_> {
         task::settled(tool.task_support, self.revision, self.task)
     }
 
-    /// The refusal of a client that lacks a capability the tool needs. It is sent after the
-    /// arguments are checked. The session era has no such error.
+    /// The refusal of a client that lacks a capability the tool needs. Invalid arguments are
+    /// reported first. The session era has no such error.
     #[must_use]
     pub fn unmet<J: Json>(&self, tool: &ToolTarget<J>) -> Option<Refusal> {
         if self.revision.era() == Era::Session {

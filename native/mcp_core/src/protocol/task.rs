@@ -1,7 +1,7 @@
 //! Calls that run as tasks, and a client's requests about tasks.
 //!
-//! In 2025-11-25 the client asks for a task. From 2026-07-28 on the server decides, if the client
-//! declares the extension.
+//! In 2025-11-25 the client asks for a task. From 2026-07-28 on the server decides, for clients
+//! that declare the extension.
 
 use serde_json::{Map, Value, json};
 
@@ -124,8 +124,8 @@ pub(super) fn extension_missing() -> Refusal {
 }
 
 fn declares_extension(params: Option<View<'_, '_>>) -> bool {
-    // The scanned document does not reach this depth, so the object is parsed again. Its JSON is
-    // known to be valid.
+    // The scanned document does not reach this depth, so the object is parsed again. Admission has
+    // validated its JSON.
     meta::capability(params, "extensions")
         .and_then(|extensions| serde_json::from_slice::<Value>(extensions.raw()).ok())
         .is_some_and(|extensions| extensions.get(TASKS_EXTENSION).is_some())

@@ -31,10 +31,10 @@ impl Matcher {
     /// The names and values of the variables, or `None` if the URI does not match the template.
     ///
     /// Values are percent-decoded once. All path variables are present, in the order of the
-    /// template. Query variables follow if the URI has them, in any order there. If a separator may
-    /// also be part of a value, as in `{name}.{extension}`, the last one separates; before a
-    /// `{+name}`, the first. Only a `{+name}`, a `{#name}` and a query parameter may be empty:
-    /// `users/` does not match `users/{id}`.
+    /// template. Query variables follow if the URI has them; the URI may have them in any order. If
+    /// a separator may also be part of a value, as in `{name}.{extension}`, the last one separates;
+    /// before a `{+name}`, the first. Only a `{+name}`, a `{#name}` and a query parameter may be
+    /// empty: `users/` does not match `users/{id}`.
     ///
     /// A URI longer than [`TemplateLimits::max_bytes`](super::TemplateLimits::max_bytes) does not
     /// match. Neither does a URI that could mislead a handler: a value with a NUL, a backslash or a
@@ -110,7 +110,7 @@ fn match_forwards<'p, 'u>(atoms: &'p [Atom], text: &'u str) -> Option<(Vec<Raw<'
 
 /// Matches atoms at the end of `text`, from the last to the first, each variable as short as
 /// possible. Returns the variables in reverse order and the start of the first atom. If the atoms
-/// are the whole template, they must start at the start of the text.
+/// are the whole template, the first one must start at the start of the text.
 fn match_backwards<'p, 'u>(
     atoms: &'p [Atom],
     text: &'u str,

@@ -93,8 +93,7 @@ fn query_names(query: &[Part]) -> Option<Vec<String>> {
 }
 
 impl Plan {
-    /// A URI's query starts at its first question mark, so a path before a query variable may not
-    /// contain one.
+    /// A URI's query starts at its first question mark, so the path before it must not contain one.
     fn check_query(&self, query: &[Part]) -> Result<(), TemplateError> {
         let is_early = |atom: &Atom| matches!(atom, Atom::Literal(text) if text.contains('?'));
         let variable = query.iter().flat_map(Part::variables).next();
