@@ -1,6 +1,6 @@
 defmodule McpServer.ReleaseHost do
-  # A host of releases on loopback. For each request it calls a function with the path. The function returns `{status,
-  # headers, body}`, `{:bytes, enumerable}` for raw bytes followed by a close, or `:hang` to send nothing.
+  # A host of releases on loopback. For each request it calls a function with the path. The function returns
+  # `{status, headers, body}`, `{:bytes, enumerable}` for raw bytes followed by a close, or `:hang` to send nothing.
   @moduledoc false
 
   @type answer :: {pos_integer, [{String.t(), String.t()}], iodata} | {:bytes, Enumerable.t()} | :hang

@@ -191,7 +191,7 @@ defmodule McpServer.DualResponse.Client do
     end
   end
 
-  # An origin that may be fetched from. An origin that could never be is refused at once.
+  # The origin of a URL. Raises at once if no request could ever be sent to it.
   defp named!(client, url) do
     {:ok, _uri, origin} = Target.parse(url)
 

@@ -58,7 +58,7 @@ defmodule McpServer.DualResponse.Creation do
     for name <- [:execute, :count], not is_map_key(given, name), do: raise(ArgumentError, "#{name}: has to be given")
   end
 
-  # Rows must be stored to be sorted in memory. A resource needs a query to be run again.
+  # `sort_mode: :memory` needs stored rows, and `:execute` needs a query.
   defp check_mode!(given) do
     default = if given.persist == :rows, do: :memory, else: :execute
     mode = Map.get(given, :sort_mode, default)

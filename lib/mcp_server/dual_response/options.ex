@@ -240,7 +240,7 @@ defmodule McpServer.DualResponse.Options do
   def identity(%__MODULE__{bind: nil}, %{principal: principal}), do: %{tenant: nil, subject: principal}
   def identity(%__MODULE__{bind: nil}, _conn), do: %{}
 
-  # An invalid identity would bind the resource to nobody, so every client could read it.
+  # An invalid identity would leave the resource unbound, so every client could read it.
   def identity(%__MODULE__{bind: bind}, conn) do
     case bind.(conn) do
       %{} = identity when is_map_key(identity, :tenant) or is_map_key(identity, :subject) ->

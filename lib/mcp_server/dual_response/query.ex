@@ -85,7 +85,7 @@ defmodule McpServer.DualResponse.Query do
     end
   end
 
-  # A test's allowance for its process (a database sandbox, a mock) also holds for the query.
+  # `$callers` lets the query use a database sandbox or a mock that a test has allowed its process.
   defp work(caller, callers, reply, fun) do
     worker = self()
     _guard = spawn(fn -> guard(caller, worker) end)

@@ -58,7 +58,7 @@ defmodule McpServer.DualResponse.Server do
     schedule(state, if(count == @batch, do: 0, else: options.cleanup_interval))
   end
 
-  # After a crash the next process takes over the store.
+  # Only a shutdown closes the store. After a crash the next process takes it over.
   @impl true
   def terminate(reason, %{options: options}) do
     if shutdown?(reason) do

@@ -56,7 +56,7 @@ defmodule McpServer.DualResponse.SessionStore do
          do: Room.make(server, resource)
   end
 
-  # A value may grow up to this size without a new count of its bytes.
+  # The recorded size of every value, so that a value may grow without a new count.
   @bytes 16 * 1024
 
   defp resource(server, key, value, ttl, holder) do

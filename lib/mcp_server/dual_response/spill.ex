@@ -3,9 +3,9 @@ defmodule McpServer.DualResponse.Spill do
   # Stores a tool's result that is too large for one response as a dual response. The response has the link and a part
   # of the result.
   #
-  # If the structured content has exactly one list of objects, these objects are the rows. Otherwise each line of text,
-  # each other content block and the structured content is a row. In a text with very many lines, a row has several
-  # lines.
+  # If the structured content has exactly one list of objects and the rest is small, these objects are the rows.
+  # Otherwise each line of text, each other content block and the structured content is a row. In a text with very many
+  # lines, a row has several lines.
 
   @behaviour McpServer.Tool.Overflow
 

@@ -201,7 +201,7 @@ defmodule McpServer.Envelope.Errors do
     exception |> message() |> Envelope.error(Keyword.put_new(options, :error_code, code)) |> put_reference(failure.id)
   end
 
-  # Maps the codes of dual responses to situations. The struct is not named, because the module is optional.
+  # Maps the codes of dual responses to situations. Matching by name avoids a compile-time dependency on the struct.
   defp situation(%{__struct__: McpServer.DualResponse.Error, code: code}) do
     case code do
       :resource_not_found -> :not_found

@@ -69,7 +69,7 @@ defmodule McpServer.Native.Library do
     end
   end
 
-  @doc "Records that the library was loaded. It cannot use values of an earlier load."
+  @doc "Records that the library was loaded. It cannot use resources of an earlier load."
   @spec note_loaded() :: :ok
   def note_loaded, do: :persistent_term.put(__MODULE__, make_ref())
 

@@ -113,8 +113,8 @@ defmodule McpServer.Playground.Page do
     end
   end
 
-  # The policy comes from the view's declaration. The page that embeds the frame sends it in the query, which can only
-  # make the document's policy stricter.
+  # The page that embeds the frame sends the view's declared policy in the query. It can only make the document's policy
+  # stricter.
   defp view(sink, query) do
     with %{"csp" => text} <- URI.decode_query(query || ""),
          {:ok, declared} when is_map(declared) or declared == nil <- JSON.decode(text),

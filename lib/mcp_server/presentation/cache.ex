@@ -99,7 +99,7 @@ defmodule McpServer.Presentation.Cache do
 
   defp remember(_cache, _key, _ttl, answer), do: answer
 
-  # A synchronous call: it slows the senders down when there are many results.
+  # A synchronous call, so that the senders wait when there are many results.
   defp send_to(cache, message) do
     GenServer.call(cache, message)
   catch

@@ -139,7 +139,7 @@ defmodule McpServer.Presentation.NeedsInput do
   end
 
   # Clients return only the answers to the last question, so the state keeps the earlier ones. A question is asked only
-  # once. If the user fills in nothing, the response is the data.
+  # once. If the user fills in nothing, the response is the data of the question.
   defp form(question, conn) do
     {answers, asked} = earlier(conn)
     key = key(question)

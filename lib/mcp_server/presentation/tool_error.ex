@@ -161,8 +161,8 @@ defmodule McpServer.Presentation.ToolError do
 
   defp printable(text), do: if(String.valid?(text), do: text)
 
-  # The first atom that names the failure. `:httpc` returns `{:failed_connect, [{:to_address, …}, {:inet, …,
-  # :timeout}]}`.
+  # The first atom that names the failure. An error of `:httpc` is
+  # `{:failed_connect, [{:to_address, …}, {:inet, …, :timeout}]}`.
   defp name(%{reason: reason}), do: name(reason)
   defp name(%{code: code}) when is_atom(code), do: name(code)
   defp name({:failed_connect, [_address, {_family, _options, reason}]}), do: name(reason)

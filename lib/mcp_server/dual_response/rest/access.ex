@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponse.Rest.Access do
   @moduledoc false
   # Decides on access to a resource: by the hooks, or by the signature of the URL. Unknown, expired and foreign ids get
-  # the same response, whatever the hooks would return for them.
+  # the same response.
 
   alias McpServer.Auth.Refusal
   alias McpServer.Dispatch.Failure

@@ -6,7 +6,7 @@ defmodule McpServer.DualResponse.Rest.Pages do
   @typedoc "A table, and the maximum size of its pages in bytes."
   @type t :: {:ets.table(), max_bytes :: pos_integer()}
 
-  # A larger page would displace many others, so it is not cached.
+  # A page above this fraction of the table would displace many others, so it is not cached.
   @max_share 16
 
   @doc "A table for this many bytes. The calling process owns it."

@@ -14,7 +14,7 @@ defmodule McpServer.DualResponse.Rest.Stream do
   # The maximum number of bytes in transit while the next part is built.
   @window 64 * 1024
 
-  @doc "Sends the response from the calling process. Returns at the end, or without a client. Exits to cut the stream."
+  @doc "Sends the response from the calling process. Returns at its end, or when the client has gone. Exits to cut it."
   @spec run(pid(), Rest.t(), Exchange.t(), {pos_integer(), Sink.headers()}, Enumerable.t()) :: :ok
   def run(dispatcher, rest, exchange, head, parts) do
     exchange = Exchange.own(exchange)
