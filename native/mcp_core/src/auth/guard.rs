@@ -34,7 +34,7 @@ pub enum Verdict {
     Known(TokenDigest),
     /// The request is refused.
     Denied(Denial),
-    /// Open: a signature must be verified, or another verifier asked.
+    /// The head alone does not decide: for example, a signature must be verified.
     Open,
 }
 
@@ -66,7 +66,7 @@ impl Guard {
             Ok(None) => return Verdict::Denied(Denial::Missing),
             Err(_) => return Verdict::Denied(Denial::MalformedRequest),
         };
-        // Only a fixed token may be longer, and computing a digest takes time.
+        // Such a token cannot be valid here, and computing its digest would take time.
         if token.len() > self.max_token_bytes && self.fixed.is_empty() && !self.others {
             return Verdict::Denied(Denial::Token(Refusal::TooLarge));
         }
@@ -81,7 +81,7 @@ impl Guard {
         }
     }
 
-    /// The reason for refusing a token, whatever its signature.
+    /// A reason for refusing a token that does not depend on its signature.
     fn refusal(&self, token: &str, now: u64) -> Option<Refusal> {
         let of_nobody = |refusal| (!self.others).then_some(refusal);
         let jws = match signed(token, self.max_token_bytes) {

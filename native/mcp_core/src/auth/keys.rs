@@ -149,7 +149,7 @@ impl KeySet {
         self
     }
 
-    /// The only key that fits the token's `kid` and algorithm; `None` if several keys fit.
+    /// The key that fits the token's `kid` and algorithm; `None` if none or several fit.
     pub(super) fn find(&self, kid: Option<&str>, algorithm: Algorithm) -> Option<&Material> {
         let nameless = self.keys.iter().all(|key| key.kid.is_none());
         let mut fitting = self.keys.iter().filter(|key| {

@@ -74,7 +74,7 @@ struct Frame {
     /// The slot of its node, or of the nearest container around it with a node.
     slot: Slot,
     own_slot: bool,
-    /// How many levels below its direct values are indexed; `None` if not even those are.
+    /// The indexed levels below its direct values; `None` if its direct values are not indexed.
     levels: Option<u8>,
 }
 

@@ -18,16 +18,16 @@ pub(super) trait Events<'a> {
     fn number(&mut self, number: Number<'a>, start: usize, end: usize)
     -> Result<(), JsonErrorKind>;
 
-    /// The string whose opening quote is at `start`; returns the offset behind it.
+    /// The string whose opening quote is at `start`; returns the offset after it.
     fn string(&mut self, start: usize) -> Result<usize, JsonError>;
 
-    /// The object key whose opening quote is at `start`; returns the offset behind it.
+    /// The object key whose opening quote is at `start`; returns the offset after it.
     fn key(&mut self, start: usize) -> Result<usize, JsonError>;
 
     /// An array or object begins.
     fn open(&mut self, container: Container, start: usize);
 
-    /// The innermost open array or object ends; `end` is the offset behind it.
+    /// The innermost open array or object ends; `end` is the offset after it.
     fn close(&mut self, container: Container, end: usize) -> Result<(), JsonError>;
 }
 

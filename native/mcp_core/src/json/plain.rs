@@ -56,7 +56,7 @@ pub(super) const SHORT: usize = 64;
 
 /// Appends a short text between quotes if all of it is plain ASCII. Returns whether it did.
 ///
-/// Checks first and copies then. It does not branch on the text, and the place of a block does not
+/// It checks all bytes and then copies them. It does not branch on the text, and the place of a block does not
 /// depend on the block before it.
 #[inline]
 pub(super) fn write_short(out: &mut Vec<u8>, text: &[u8]) -> bool {
@@ -155,8 +155,8 @@ fn copy_plain_tail<'t, R: Run>(rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     rest.get(plain..).unwrap_or_default()
 }
 
-/// Fewer than eight bytes, padded with zeros. Overlapping loads check the length once instead of
-/// once per byte.
+/// Fewer than eight bytes, padded with zeros. Overlapping loads need one check of the length
+/// instead of one per byte.
 #[inline]
 fn short_word(bytes: &[u8]) -> [u8; 8] {
     let word = if let (Some(head), Some(tail)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>())

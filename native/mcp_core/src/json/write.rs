@@ -131,7 +131,7 @@ pub fn write_plain(out: &mut Vec<u8>, text: &[u8]) -> bool {
     true
 }
 
-/// Room for two quotes and for the last, padded word of a text.
+/// Room for two quotes and for the last word, which is written in full and then cut.
 const ROOM: usize = 10;
 
 fn write_escape(out: &mut Vec<u8>, byte: u8) {

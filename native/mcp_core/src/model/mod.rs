@@ -7,13 +7,13 @@
 //! | file | objects |
 //! |---|---|
 //! | `shape` | [`Shape`], [`Field`], [`Kind`], [`Presence`]: the table's own types |
-//! | `declare`, `member` | the declaring macros; what each Rust type is on the wire |
+//! | `declare`, `member` | the declaring macros; the wire form of each Rust type |
 //! | `revise` | an object as an older revision knows it |
 //! | `tool`, `content`, `prompt`, `resource`, `completion`, `schema`, `app`, `json_rpc` | the objects |
 //! | `task` | tasks: calls that outlive their request |
 //! | `envelope` | an answer in the form `response-v2` |
-//! | `notification`, `input` | what a server tells and asks a client |
-//! | `common` | what several objects share |
+//! | `notification`, `input` | notifications and requests from the server |
+//! | `common` | objects shared by several others |
 //!
 //! # Examples
 //! ```

@@ -100,7 +100,7 @@ impl<'l> Tally<'l> {
         }
     }
 
-    /// Reads a text. Its depth and subschemas are limited before any function recurses over it.
+    /// Reads a text. Depth and number of subschemas are checked before a function recurses over it.
     fn read(&mut self, text: &[u8]) -> Result<Value, SchemaError> {
         let limits = self.limits;
         self.bytes = self.bytes.saturating_add(text.len());

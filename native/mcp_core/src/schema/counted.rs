@@ -48,7 +48,7 @@ impl Counter<'_> {
         }
     }
 
-    /// Spends a step, and more for the bytes of a text that is only read.
+    /// Spends a step, and more for the bytes of a text that no pattern matches.
     #[inline]
     fn read(&self, text: &str) {
         if let Some(meter) = self.meter() {
@@ -85,7 +85,7 @@ impl<'a, J: Json> CountedNode<'a, J> {
         self.meter.step();
     }
 
-    /// The string, charged for reading only.
+    /// The string, charged without the weight of patterns.
     fn text(&self) -> Option<Cow<'a, str>> {
         let text = self.inner.as_string();
         self.meter.read(text.as_deref().unwrap_or_default());
@@ -347,7 +347,7 @@ impl<'a, J: Json> Array<'a, Counted<J>> for CountedArray<'a, J> {
         }
     }
 
-    /// Elements chosen to have equal hashes only spend the meter sooner.
+    /// Elements with deliberately equal hashes only exhaust the meter sooner.
     fn is_unique(&self) -> bool {
         let mut elements: Vec<_> = self
             .elements()

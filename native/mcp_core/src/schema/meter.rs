@@ -10,8 +10,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
-/// Bytes of stack for the validator. A dirty scheduler thread of the BEAM has 320 KiB. The callers
-/// below use part of it, and each step and the unwinding need another part.
+/// Bytes of stack for the validator. A dirty scheduler thread of the BEAM has 320 KiB. The
+/// callers' frames use a part of it. A part must remain for each step and for the unwinding.
 const MAX_STACK: usize = 160 * 1024;
 
 /// Errors of one check before the search for more ends. Each takes more than a microsecond to build
@@ -96,7 +96,7 @@ impl Meter {
         }
     }
 
-    /// Spends a step, and more for bytes that are only read.
+    /// Spends a step, and more for bytes that no pattern matches.
     #[inline]
     pub(super) fn spend_read(&self, bytes: usize) {
         self.spend_bytes(bytes, 1);

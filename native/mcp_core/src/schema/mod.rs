@@ -5,7 +5,7 @@
 //! [`Validator::check`] accepts a value or returns at most 20 [`Problem`]s. A problem has the
 //! place, the keyword and the expectation, but never the received value.
 //!
-//! Every schema is bounded. [`SchemaLimits`] counts a schema before any function recurses over it.
+//! All work is bounded. [`SchemaLimits`] counts a schema before any function recurses over it.
 //! `survey` refuses references that multiply. Each check has a budget of steps and of stack.
 
 mod branches;

@@ -192,8 +192,7 @@ fn walk(automaton: &DFA, anchored: Anchored, left: &mut usize) -> Option<usize> 
     let mut known: HashSet<LazyStateID> = HashSet::from([start]);
     let mut open = vec![start];
     while let Some(state) = open.pop() {
-        // A transition takes time in proportion to the state's size, without its row of
-        // transitions.
+        // The time of a transition grows with the size of the state, without its transitions.
         let states = cache.memory_usage().saturating_sub(empty);
         let state_bytes = states.checked_div(known.len())?;
         let looked_at = state_bytes.saturating_sub(row_bytes).max(1);

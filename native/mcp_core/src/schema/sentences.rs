@@ -1,5 +1,4 @@
-//! Problems that need the schema's text for an explanation: `contains`, `not`, `dependentRequired`,
-//! …
+//! Problems that need the schema's text for an explanation, such as those of `contains` and `not`.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind as Kind;

@@ -130,7 +130,7 @@ impl<J: Json> Validator<J> {
         Meter::of(steps.min(self.max_steps), self.weights)
     }
 
-    /// As [`Validator::verdict`], but faster: the caller owns the meter and the value for as long.
+    /// As [`Validator::verdict`], but faster: the caller keeps the meter for as long as the value.
     /// `None` if the meter did not suffice.
     ///
     /// # Examples

@@ -1,7 +1,6 @@
 //! The headers of responses.
 
-/// Headers of every response: browsers must not guess the type, and shared caches must not store
-/// it.
+/// Headers of every response: browsers download it as data, and caches do not store it.
 pub const HEADERS: [(&str, &str); 3] = [
     ("cache-control", "private, no-store"),
     ("content-disposition", "attachment"),

@@ -39,7 +39,7 @@ pub fn write_csv_text(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Appends a cell without text: a number, `true`, a JSON text.
+/// Appends a value that is not a string: a number, `true`, a JSON text.
 ///
 /// # Examples
 /// ```

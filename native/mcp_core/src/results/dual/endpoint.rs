@@ -36,7 +36,7 @@ impl Default for EndpointOptions {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// The path is not absolute or ends with a slash.
+    /// The path is not absolute, ends with a slash, or has an invalid character.
     #[error(
         "path {0:?} must begin with / and have no / at its end, no query, space or control character"
     )]

@@ -3,9 +3,9 @@
 //!
 //! | request | wanted | answer |
 //! |---|---|---|
-//! | `GET /:id`, `HEAD /:id` | [`Action::Metadata`] | what is known of it, in JSON |
+//! | `GET /:id`, `HEAD /:id` | [`Action::Metadata`] | its metadata, in JSON |
 //! | `POST /:id` | [`Action::Fetch`], as a page or as a stream ([`Form`]) | [`Page`] |
-//! | `PUT /:id` | [`Action::Pin`] | that it is pinned, in JSON |
+//! | `PUT /:id` | [`Action::Pin`] | a confirmation, in JSON |
 //! | `DELETE /:id` | [`Action::Delete`] | 204 |
 //!
 //! [`check_head`] validates a head before the body is read, and [`select`] validates the body of a

@@ -49,7 +49,7 @@ pub fn select(endpoint: &Endpoint, form: Form, body: &[u8]) -> Result<Selection,
     Ok(limited(endpoint, form, selection))
 }
 
-/// A stream has all rows, a page at most its limit.
+/// A page always has a limit, a stream only if the request sets it.
 fn limited(endpoint: &Endpoint, form: Form, selection: Selection) -> Selection {
     match form {
         Form::Page => Selection {

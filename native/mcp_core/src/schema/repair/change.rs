@@ -128,7 +128,7 @@ fn is_item<J: Json>(
         JsonType::Number | JsonType::Integer => matches!(item, "integer" | "number"),
         _ => false,
     };
-    // The next repair counts its own additions. A scalar does not mean a list of lists.
+    // The next repair takes its own share of the allowance. A scalar never means a list of lists.
     let mut next = *allowance;
     let mut is_next = || {
         let depth = depth.saturating_add(1);
