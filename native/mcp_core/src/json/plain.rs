@@ -56,8 +56,8 @@ pub(super) const SHORT: usize = 64;
 
 /// Appends a short text between quotes if all of it is plain ASCII. Returns whether it did.
 ///
-/// It checks all bytes and then copies them. It does not branch on the text, and the place of a block does not
-/// depend on the block before it.
+/// It checks all bytes and then copies them. It does not branch on the text, and the place of a
+/// block does not depend on the block before it.
 #[inline]
 pub(super) fn write_short(out: &mut Vec<u8>, text: &[u8]) -> bool {
     let Some(last) = text.last_chunk::<8>() else {
