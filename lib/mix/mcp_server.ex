@@ -1,12 +1,12 @@
 defmodule Mix.McpServer do
-  # What the tasks about routers have in common.
+  # The shared parts of the tasks for routers.
   @moduledoc false
 
   alias McpServer.Limit
 
   @switches [timeout: :integer, compile: :boolean, start: :boolean]
 
-  @doc "The router's name and the options of a task that serves it, and knows `switches` beside those of all."
+  @doc "The router's name and the options of a task that serves it. `switches` are added to those of all tasks."
   @spec parse!([String.t()], keyword(atom()), String.t()) :: {String.t(), keyword()}
   def parse!(arguments, switches, usage) do
     case options!(arguments, switches ++ @switches, usage) do
@@ -15,7 +15,7 @@ defmodule Mix.McpServer do
     end
   end
 
-  @doc "The options and the names; what is wrong with an option is said in front of the usage line."
+  @doc "The options and the names. Raises for a wrong option, with the usage line below the error."
   @spec options!([String.t()], keyword(), String.t()) :: {keyword(), [String.t()]}
   def options!(arguments, switches, usage) do
     case OptionParser.parse(arguments, strict: switches) do
@@ -38,7 +38,7 @@ defmodule Mix.McpServer do
   defp article(:integer), do: "an integer"
   defp article(:string), do: "a string"
 
-  @doc "The options, if those in `units` are limits of these units."
+  @doc "The options. Raises unless those in `units` are limits of these units."
   @spec limits!(keyword(), [{atom(), Limit.unit()}], String.t()) :: keyword()
   def limits!(options, units, usage) do
     for {name, unit} <- units, Keyword.has_key?(options, name), do: Limit.check!(switch(name), options[name], unit)
@@ -47,7 +47,7 @@ defmodule Mix.McpServer do
     error in ArgumentError -> refuse!(error.message, usage)
   end
 
-  @doc "Whether the results are wanted as JSON."
+  @doc "Whether the results are printed as JSON."
   @spec json?(keyword(), String.t()) :: boolean()
   def json?(options, usage) do
     case Keyword.get(options, :format, "text") do
@@ -59,11 +59,11 @@ defmodule Mix.McpServer do
 
   defp switch(name), do: "--" <> String.replace(Atom.to_string(name), "_", "-")
 
-  @doc "Raises with a sentence about an option, and the usage line below it."
+  @doc "Raises with an error about an option, and the usage line below it."
   @spec refuse!(String.t(), String.t()) :: no_return()
   def refuse!(sentence, usage), do: Mix.raise("#{sentence}\n#{usage}")
 
-  @doc "Compiles and starts the application, as far as the options want it, and the library."
+  @doc "Compiles and starts the application, unless the options prevent it. Starts the library."
   @spec start_application(keyword()) :: :ok
   def start_application(options) do
     Mix.Task.run("app.start", for(switch <- [:compile, :start], options[switch] == false, do: "--no-#{switch}"))
@@ -72,8 +72,8 @@ defmodule Mix.McpServer do
   end
 
   @doc """
-  Compiles the project and loads its configuration, and the library, without starting the application. With
-  `quiet: true` what the compiler prints to stdout is kept from there.
+  Compiles the project, and loads its configuration and the library, without starting the application. With
+  `quiet: true` the compiler prints nothing to stdout.
   """
   @spec compile(keyword()) :: :ok
   def compile(options) do
@@ -90,7 +90,7 @@ defmodule Mix.McpServer do
     :ok
   end
 
-  @doc "The routers with these names; without names every router of the project, of each application in an umbrella."
+  @doc "The routers with these names. Without names, all routers of the project or of an umbrella's applications."
   @spec routers!([String.t()]) :: [module()]
   def routers!([]) do
     case Enum.sort(Enum.flat_map(Map.keys(folders()), &routers/1)) do
@@ -101,11 +101,11 @@ defmodule Mix.McpServer do
 
   def routers!(names), do: Enum.map(names, &router!/1)
 
-  @doc "The folder of the application that the router belongs to, from where the task runs: `\"\"`, in an umbrella `apps/shop`."
+  @doc "The folder of the router's application, relative to the project: `\"\"`, in an umbrella `apps/shop`."
   @spec folder(module()) :: Path.t()
   def folder(router), do: Map.get(folders(), Application.get_application(router), "")
 
-  @doc "The applications of the project, of an umbrella all of them, and their folders."
+  @doc "The applications of the project or the umbrella, with their folders."
   @spec folders() :: %{atom() => Path.t()}
   def folders, do: Mix.Project.apps_paths() || %{Mix.Project.config()[:app] => ""}
 
@@ -116,7 +116,7 @@ defmodule Mix.McpServer do
 
   defp router?(module), do: Code.ensure_loaded?(module) and function_exported?(module, :__mcp__, 1)
 
-  # The name comes from whoever starts the server, not from a peer.
+  # The name comes from the developer and not from a client, so creating an atom is safe.
   @doc "The router with that name."
   @spec router!(String.t()) :: module()
   def router!(name) do
