@@ -1,5 +1,5 @@
-//! A request's head: which bearer token it has, judged beside a reading of RFC 6750 of the target's own; and challenges,
-//! read back.
+//! The bearer token of a request head, compared with a second implementation of RFC 6750 in this
+//! target; and challenges, parsed again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| within(|| {
     challenge(&texts);
 }));
 
-/// `None` for a request that is malformed.
+/// `None` for a malformed request.
 fn expected<'a>(message: &Message<'a>) -> Option<Option<&'a str>> {
     if asks_in_query(message.target) {
         return None;
@@ -48,7 +48,7 @@ fn expected<'a>(message: &Message<'a>) -> Option<Option<&'a str>> {
     (is_alone && is_token).then(|| Some(std::str::from_utf8(token).expect("ASCII")))
 }
 
-/// Whether a parameter `access_token` stands in the query, as any server that decodes names would see it.
+/// Whether the query has a parameter `access_token`, for a server that decodes names.
 fn asks_in_query(target: &str) -> bool {
     let Some(start) = target.find('?') else {
         return false;
@@ -58,8 +58,8 @@ fn asks_in_query(target: &str) -> bool {
         .any(|pair| reads_as(pair.as_bytes(), b"access_token"))
 }
 
-/// Letter by letter, each plain or escaped, in any case, up to a `=` or the end. An escape that is none counts for
-/// nothing, with its two bytes.
+/// Compares letter by letter, plain or escaped, in any case, up to a `=` or the end. An invalid
+/// escape is skipped with its two bytes.
 fn reads_as(pair: &[u8], name: &[u8]) -> bool {
     let digit = |byte: &u8| char::from(*byte).to_digit(16);
     match (pair, name) {
@@ -93,7 +93,7 @@ fn reads_as(pair: &[u8], name: &[u8]) -> bool {
     }
 }
 
-/// Whatever its parts are, a challenge is one header value, and a reader of quoted strings finds them again.
+/// Every challenge is one header value, and a parser of quoted strings finds its parts again.
 fn challenge(texts: &[&str]) {
     let part = |place: usize| texts.get(place).copied();
     let scope: Vec<&str> = texts.iter().skip(3).copied().collect();

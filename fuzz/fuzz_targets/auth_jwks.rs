@@ -1,5 +1,5 @@
-//! Key sets: a key is used exactly if the rules hold, here written a second time; each says what was published; and a
-//! token finds a key only where it has no choice.
+//! Key sets: a key is usable exactly if it follows the rules, which this target implements again.
+//! Each key equals the published key, and a token finds a key only if no other key fits.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -41,13 +41,13 @@ static POLICY: LazyLock<Policy> = LazyLock::new(|| {
     .expect("a policy")
 });
 
-/// A key that may be used.
+/// A usable key.
 #[derive(Clone, PartialEq)]
 struct Key {
     kid: Option<String>,
     algorithm: Option<String>,
     kind: &'static str,
-    /// Its numbers, one behind the other.
+    /// Its numbers, concatenated.
     bytes: Vec<u8>,
     signature_bytes: usize,
 }
@@ -56,7 +56,7 @@ fuzz_target!(|bytes: &[u8]| within(|| {
     let given = given(bytes);
     let read = KeySet::published(bytes);
     let (Some(given), Ok(keys)) = (&given, &read) else {
-        // Members of the root that nobody asked for may hide the list.
+        // Many unknown members of the root may hide the list.
         let is_crowded = bytes.len() > 4_096 && given.is_some();
         assert!(is_crowded || (given.is_none() && read.is_err()), "{read:?}");
         return;
@@ -156,7 +156,7 @@ fn numbers(jwk: &[(String, Tree)]) -> Option<(&'static str, Vec<u8>, usize)> {
     }
 }
 
-/// By discrete logarithms, tried one after the other.
+/// Tries the discrete logarithms one by one.
 fn is_roca(n: &[u8]) -> bool {
     [
         11_u64, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157,
@@ -208,7 +208,8 @@ fn prints_no_key(keys: &KeySet, materials: &[&Material]) {
     }
 }
 
-/// For each name and each algorithm a token: it is let through if exactly one key fits, with that key.
+/// Checks a token for each name and algorithm: it passes if exactly one key fits, and with that
+/// key.
 fn tokens(keys: &KeySet, expected: &[&Key]) {
     let is_named = expected.iter().any(|key| key.kid.is_some());
     let mut names: Vec<Option<String>> =
@@ -239,7 +240,7 @@ fn tokens(keys: &KeySet, expected: &[&Key]) {
     }
 }
 
-/// A token that only its signature could refuse.
+/// A token that only its signature can make invalid.
 fn token(kid: Option<&str>, algorithm: &str, signature_bytes: usize) -> String {
     let mut header = format!(r#"{{"alg":"{algorithm}""#).into_bytes();
     if let Some(kid) = kid {

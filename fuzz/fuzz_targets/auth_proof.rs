@@ -1,5 +1,5 @@
-//! Proofs of keys: one is taken exactly if the rules of RFC 9449 hold, here written a second time, and nothing says the same
-//! in two ways.
+//! Proofs of keys: a proof is accepted exactly if it follows the rules of RFC 9449, which this
+//! target implements again. No two texts are the same proof.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -37,7 +37,8 @@ fuzz_target!(|bytes: &[u8]| within(|| {
     }
 }));
 
-/// A proof as it is, or its header and claims between NULs; the signature is as long as ES256 makes it, or EdDSA.
+/// A complete proof, or its header and claims between NULs with a signature of the length of ES256
+/// and EdDSA.
 fn assembled(bytes: &[u8]) -> Option<String> {
     let (form, rest) = bytes.split_first()?;
     if form % 2 == 0 {
@@ -48,7 +49,7 @@ fn assembled(bytes: &[u8]) -> Option<String> {
     Some(format!("{header}.{claims}.{}", encode(&[1; 64])))
 }
 
-/// The id of a proof that is taken.
+/// The id of an accepted proof.
 fn expected(proof: &str) -> Option<String> {
     let segments: Vec<&str> = proof.split('.').collect();
     let [header, claims, signature] = segments[..] else {
@@ -87,7 +88,7 @@ fn claimed(claims: &[(String, Tree)]) -> Option<String> {
     is_good.then(|| id.to_owned())
 }
 
-/// Letter by letter, plain or escaped; only scheme and host are the same in any case.
+/// Compares letter by letter, plain or escaped; only scheme and host ignore case.
 fn is_ours(url: &str) -> bool {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let Some((origin, path)) = url.split_at_checked(19) else {
@@ -114,7 +115,7 @@ fn is_ours(url: &str) -> bool {
     origin.eq_ignore_ascii_case("https://mcp.example") && (plain == b"/mcp" || plain == b"/mcp/")
 }
 
-/// How long a signature is that the key of a header makes; of RSA keys another target knows the rules.
+/// The length of the signatures of a header's key. Another target checks the rules for RSA keys.
 fn signature_bytes(header: &[(String, Tree)], algorithm: &str) -> Option<usize> {
     let Some(Tree::Object(jwk)) = member(header, "jwk") else {
         return None;

@@ -1,8 +1,9 @@
-//! Access tokens: one is screened exactly if the rules hold, here written a second time; what it grants is what it says;
-//! and no other text is the same token. The claims are judged as an issuer's answer about an opaque token, too.
+//! Access tokens: a token passes the screening exactly if it follows the rules, which this target
+//! implements again. Its grant equals its claims, and no other text is the same token. The claims
+//! are also judged as an issuer's introspection response.
 //!
-//! The input: a byte for the policy, one for the form, one for a change, and then a token, or a header, claims and a
-//! signature between NULs, which are encoded.
+//! The input: a byte for the policy, a byte for the form, a byte for a change, then a token; or a
+//! header, claims and a signature between NULs, which this target encodes.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -26,7 +27,8 @@ const LIMITS: Limits = Limits {
     max_digits: 20,
 };
 
-/// Policy, keys, and what the keys are: `kid`, the algorithms that each takes, and the bytes of its signatures.
+/// The policy, the keys, and a description of each key: `kid`, its algorithms, and the bytes of its
+/// signatures.
 struct Server {
     options: PolicyOptions,
     policy: Policy,
@@ -138,7 +140,8 @@ fuzz_target!(|bytes: &[u8]| within(|| {
     }
 }));
 
-/// A token as it is, or its parts encoded; of odd forms the signature is as long as ES256 makes it, or another.
+/// A complete token, or its encoded parts; some forms resize the signature to the length of an
+/// algorithm.
 fn assembled(rest: &[u8], form: u8) -> Option<String> {
     if form % 4 == 0 {
         return std::str::from_utf8(rest).ok().map(str::to_owned);
@@ -157,7 +160,8 @@ fn assembled(rest: &[u8], form: u8) -> Option<String> {
     ))
 }
 
-/// What stands behind the first NUL, as an issuer's answer: for this server only, or whatever the issuer knows.
+/// Judges the text after the first NUL as an introspection response: with this server's audience,
+/// and with none.
 fn introspection(rest: &[u8]) {
     let answer = rest.splitn(3, |byte| *byte == 0).nth(1).unwrap_or(rest);
     for audience in [SERVERS[0].options.audience.clone(), Vec::new()] {
@@ -193,7 +197,7 @@ fn introspection(rest: &[u8]) {
     }
 }
 
-/// What the rules make of a token but for its signature: `Some` of what it grants.
+/// Applies the rules to a token without its signature; `Some` is the grant.
 fn judge(server: &Server, token: &str) -> Option<Granted> {
     let options = &server.options;
     let segments: Vec<&str> = token.split('.').collect();
@@ -402,7 +406,8 @@ fn is_sound(server: &Server, token: &str, pending: &Pending<Grant>, granted: &Gr
     }
 }
 
-/// No part of a token is in what is printed of it; what is no base64url may be any words.
+/// No part of a token occurs in the printed text. Parts that are not base64url may be ordinary
+/// words.
 fn tells_nothing(token: &str, printed: &str) {
     let is_telling = |part: &&str| part.len() > 24 && decode(part).is_some();
     for part in token.split('.').filter(is_telling) {
@@ -410,7 +415,7 @@ fn tells_nothing(token: &str, printed: &str) {
     }
 }
 
-/// Another text is another message or another signature: nothing says the same in two ways.
+/// A changed text is another message or another signature: no two texts are the same token.
 fn changed(server: &Server, token: &str, pending: &Pending<Grant>, place: usize) {
     let place = place * token.len() / 256;
     for letter in ['A', 'B', '_', '=', ' '] {

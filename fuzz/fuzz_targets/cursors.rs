@@ -1,4 +1,4 @@
-//! Cursors of paged lists: those of the pages that there are, and no others.
+//! Cursors of paged lists: only the cursors of existing pages are accepted.
 #![no_main]
 
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use mcp_fuzz::server::page;
 fuzz_target!(|text: &str| {
     let given = given();
     within(|| {
-        // Most texts are no cursor: some are made from one, by a change at a place.
+        // Most texts are no cursor, so some are a cursor with one changed byte.
         let changed = changed(text, given);
         for text in [Some(text), changed.as_deref()].into_iter().flatten() {
             for kind in ListKind::ALL {
@@ -42,7 +42,8 @@ fn changed(text: &str, given: &[(ListKind, String)]) -> Option<String> {
     Some(changed)
 }
 
-/// The cursor of each list's second page, which is its last, and that of the first, which is never given out.
+/// The cursors of each list's second and last page, and of its first page, which the server never
+/// sends.
 fn given() -> &'static [(ListKind, String)] {
     static GIVEN: OnceLock<Vec<(ListKind, String)>> = OnceLock::new();
     GIVEN.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Reading JSON: the two doors agree, limits are exact, views show what was sent.
+//! Reading JSON: both entry points agree, limits are exact, and views equal the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -6,7 +6,7 @@ use mcp_core::json::{Document, JsonErrorKind as Kind, Limits, View, check};
 use mcp_fuzz::budget::within;
 use mcp_fuzz::tree::{Repeated, Tree, parse};
 
-/// So tight that small inputs meet them.
+/// Limits that small inputs reach.
 const TIGHT: Limits = Limits {
     max_bytes: 256,
     max_depth: 4,
@@ -46,7 +46,7 @@ fuzz_target!(|bytes: &[u8]| within(|| {
     }
 }));
 
-/// The value, duplicate keys and all, or why there is none; whichever way it is asked for.
+/// The value with its duplicate keys, or the error; all entry points return the same.
 fn doors_agree(bytes: &[u8], limits: &Limits) -> Result<Tree, Kind> {
     let kept = parse(bytes, limits, Repeated::Keep);
     let strict = parse(bytes, limits, Repeated::Refuse);
@@ -89,7 +89,7 @@ fn is_within(tree: &Tree, bytes: &[u8], limits: &Limits) -> bool {
         && most_digits(bytes) <= limits.max_digits
 }
 
-/// The digits of the number that has most, in a text that is JSON.
+/// The digits of the longest number in a JSON text.
 fn most_digits(bytes: &[u8]) -> usize {
     let (mut most, mut digits) = (0, 0);
     let (mut in_string, mut is_escaped) = (false, false);
@@ -110,7 +110,7 @@ fn most_digits(bytes: &[u8]) -> usize {
     most
 }
 
-/// Every remembered value is the part of the text that it says it is.
+/// Every indexed value equals its part of the text.
 fn views_are_true(view: View<'_, '_>, bytes: &[u8]) {
     let raw = view.raw();
     assert_eq!(raw, &bytes[view.offset()..view.offset() + raw.len()]);

@@ -1,6 +1,6 @@
-//! Ours against `serde_json`: the same texts are JSON, and mean the same.
+//! Compares this library with `serde_json`: both accept the same texts, with the same values.
 //!
-//! The differences that are meant, and nothing else:
+//! The only intended differences:
 //!
 //! | text | here | `serde_json` |
 //! |---|---|---|
@@ -37,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| within(|| {
             }
         }
         Err(error) if error.kind == Kind::TooManyDigits => {}
-        // With the recursion limit, because so many levels are more than the stack holds.
+        // With the recursion limit, because so many levels overflow the stack.
         Err(error) if error.kind == Kind::TooDeep => {
             assert!(serde_json::from_slice::<Value>(bytes).is_err());
         }

@@ -1,4 +1,4 @@
-//! One message into every state a peer over stdio can be in: the exact answer, or sound work.
+//! One message in every state of a peer over stdio: the exact answer, or valid work.
 #![no_main]
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -35,10 +35,10 @@ fn is_admitted(bytes: &[u8]) {
     }
 }
 
-/// The message with another number for its id.
+/// The message with another number as its id.
 ///
-/// Every width from one bit to 65 comes as often as any other: byte by byte, mutations hardly ever make an integer
-/// that has a width of its own, such as those a double still holds and those it no longer does.
+/// Every width from 1 to 65 bits is equally frequent: mutations of bytes rarely produce integers
+/// near the limits of a type, such as the largest integer that a double represents.
 fn renumbered(bytes: &[u8]) -> Option<Vec<u8>> {
     let document = Document::scan(bytes, &Limits::default()).ok()?;
     let id = document.root().get("id")?.raw();
@@ -60,7 +60,7 @@ fn renumbered(bytes: &[u8]) -> Option<Vec<u8>> {
     )
 }
 
-/// No session, and one of each revision that has them.
+/// No session, and a session of each revision that has sessions.
 fn sessions() -> impl Iterator<Item = Option<SessionContext>> {
     let revisions = Revision::ALL
         .into_iter()
@@ -70,7 +70,7 @@ fn sessions() -> impl Iterator<Item = Option<SessionContext>> {
         .chain(revisions.map(|revision| Some(SessionContext { revision })))
 }
 
-/// What JSON-RPC alone says of it.
+/// Checks the message by JSON-RPC alone.
 fn sorted(bytes: &[u8]) {
     let Ok(document) = Document::scan(bytes, &Limits::default()) else {
         return;

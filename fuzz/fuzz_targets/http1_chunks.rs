@@ -1,6 +1,7 @@
-//! Chunked bodies: a plain reading of the whole body gives the same, whatever the cut, and no limit is passed.
+//! Chunked bodies: every cut gives the same result as a simple parser of the whole body, and no
+//! limit is exceeded.
 //!
-//! The first byte chooses the limits, the second the cuts, the rest is what arrives.
+//! The first byte selects the limits, the second byte the cuts; the rest arrives on the connection.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -40,7 +41,7 @@ fn limits(choice: u8) -> (ChunkLimits, usize) {
 #[derive(Debug, PartialEq, Eq)]
 struct Outcome {
     data: Vec<u8>,
-    /// How long the body was, when it is over.
+    /// The length of the body, once it has ended.
     end: Result<Option<usize>, ChunkError>,
 }
 
@@ -70,7 +71,7 @@ fn decode(bytes: &[u8], seed: u16, limits: ChunkLimits, room: usize) -> Outcome 
     Outcome { data, end }
 }
 
-/// A body that was taken, read without states: lines and data.
+/// Reads an accepted body without a state machine, as lines and data.
 fn plain(mut bytes: &[u8]) -> Option<Vec<u8>> {
     let mut data = Vec::new();
     loop {
@@ -110,7 +111,7 @@ fn line<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(line)
 }
 
-/// What is written in chunks is read again, and what follows is left.
+/// A chunked body is read back, and the bytes after it stay unread.
 fn round_trip(bytes: &[u8], seed: u8) {
     let mut written = Vec::new();
     for piece in Pieces::new(bytes, seed.into()) {

@@ -1,20 +1,23 @@
-//! A whole connection: pipelined requests in pieces, read by `http1` and by hyper's server.
+//! A connection: pipelined requests in pieces, read by `http1` and by hyper's server.
 //!
-//! The first two bytes choose the cuts, the rest is what arrives. Both must take the same requests: methods, targets and
-//! bodies. One of them may stop before the other only where the tables here say why.
+//! The first two bytes select the cuts; the rest arrives on the connection. Both must accept the
+//! same requests: methods, targets and bodies. One may stop before the other only for a reason in
+//! these tables.
 //!
-//! hyper goes on where `http1` refuses a request; the sentence is the refusal's:
+//! hyper continues where `http1` refuses a request; the first column is the refusal's text:
 //!
 //! | refusal | reason |
 //! |---|---|
-//! | A line must end with CRLF | hyper takes a bare LF. Proxies that do not see a line there pass on something else |
+//! | A line must end with CRLF | hyper accepts a bare LF. Proxies that see no line end there
+//! forward another request |
 //! | A request must begin with its method | hyper skips empty lines that are a bare LF |
 //! | Too many empty lines | hyper skips any number of them |
 //! | The method is too long | hyper takes any token |
 //! | The request's target is malformed | hyper takes CONNECT, an authority, `*` with every method, any scheme, credentials, `"` and a fragment, which it drops |
 //! | Host is missing | hyper leaves `Host` of an absolute target to its user |
 //! | Content-Length must stand once | hyper takes the same number several times |
-//! | Content-Length must not stand beside Transfer-Encoding | hyper reads the chunks, and closes behind them |
+//! | Content-Length must not stand beside Transfer-Encoding | hyper reads the chunks, then closes
+//! the connection |
 //! | Transfer-Encoding must stand once | hyper takes several fields whose last one ends with `chunked` |
 //! | The transfer coding is not supported | hyper takes a list that ends with `chunked` and leaves the rest to its user |
 //! | The expectation cannot be met | hyper ignores expectations that it does not know |
@@ -25,7 +28,7 @@
 //! | A trailer must not frame or route | hyper gives trailers to its user whatever their names |
 //! | The trailers are too long | hyper takes 16 KiB of them |
 //!
-//! Where `http1` goes on and hyper stops:
+//! `http1` continues where hyper stops:
 //!
 //! | hyper | reason |
 //! |---|---|
@@ -38,7 +41,7 @@ use mcp_core::http1::{ChunkError, HeadError};
 use mcp_fuzz::budget::within;
 use mcp_fuzz::http1::{Arrived, End, serve, serve_with_hyper};
 
-/// What hyper may take although it is refused here. A refusal that is missing is one that both must give.
+/// Refusals of `http1` that hyper need not give. Both must give all other refusals.
 const STRICTER: [&str; 17] = [
     "A line must end with CRLF",
     "A request must begin with its method",

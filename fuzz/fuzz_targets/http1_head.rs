@@ -1,6 +1,7 @@
-//! Heads of requests: the answer does not depend on the cut, limits are exact, and what is taken says what its lines say.
+//! Request heads: the result does not depend on the cut, limits are exact, and an accepted head
+//! equals its lines.
 //!
-//! The first byte chooses the limits, the rest is what arrives.
+//! The first byte selects the limits; the rest arrives on the connection.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -8,7 +9,7 @@ use mcp_core::http1::{HeadError, Limits, Progress, RequestHead, read_head};
 use mcp_fuzz::budget::within;
 use mcp_fuzz::http1::is_sound;
 
-/// Every cut of an input up to this length is tried, and some of a longer one.
+/// Up to this length every cut of an input is tried; of longer inputs only some cuts.
 const EVERY_CUT: usize = 200;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -60,7 +61,7 @@ fn is_taken(bytes: &[u8], head: &RequestHead<'_>, limits: &Limits) {
     if let Some(fewer) = head.fields.len().checked_sub(1) {
         assert_eq!(again(head.bytes, fewer), Err(HeadError::TooLarge));
     }
-    // What follows a head changes nothing about it.
+    // Bytes after a head do not change the head.
     assert_eq!(read_head(&bytes[..head.bytes], 0, limits), taken);
 }
 

@@ -1,4 +1,5 @@
-//! HTTP requests to the endpoint: what the head rules let through is meant for this machine, and every answer is one.
+//! HTTP requests to the endpoint: accepted heads are addressed to this machine, and every answer is
+//! valid.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -15,7 +16,7 @@ use mcp_fuzz::http::Message;
 use mcp_fuzz::server::{self, admit};
 use serde_json::Value;
 
-/// A name that one of the policies serves beside loopback.
+/// A host name that one of the policies allows besides loopback.
 const ALLOWED_HOST: &str = "mcp.example.com";
 
 static POLICIES: LazyLock<[(Policy, &[&str]); 3]> = LazyLock::new(|| {

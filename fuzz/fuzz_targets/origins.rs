@@ -1,4 +1,4 @@
-//! Origins of a Content-Security-Policy: none ends its directive or begins another.
+//! Origins of a Content-Security-Policy: no origin ends its directive or starts another.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! A schema, a NUL, and a value that does not satisfy it: what is repaired is valid, formats and all, and what is valid is
-//! left alone; no change can be left out.
+//! A schema, a NUL, and an invalid value: a repaired value is valid, including formats, a valid
+//! value stays unchanged, and every change is necessary.
 #![no_main]
 
 use std::sync::Arc;

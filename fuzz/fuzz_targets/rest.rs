@@ -40,7 +40,7 @@ fn is_sound_id(id: &str) {
     assert!((1..=128).contains(&id.len()) && id.bytes().all(is_sound) && id != "." && id != "..");
 }
 
-/// A signature has its bounds.
+/// A signature's length is bounded.
 fn is_bounded(capability: &Capability) {
     if let Capability::Signed {
         expires_at,
@@ -67,10 +67,10 @@ fn rows(endpoint: &Endpoint, form: Form, body: &[u8]) {
             for key in &selection.sort {
                 assert!(key.field.len() <= 256);
             }
-            // JSON as everybody else reads it says the same.
+            // Another JSON parser reads the same values.
             if !body.is_empty() {
                 let same: Value = serde_json::from_slice(body).expect("what is selected is JSON");
-                // To serde_json `-0` is a float.
+                // serde_json reads `-0` as a float.
                 let offset = same.get("offset").map_or(Some(0), |offset| {
                     offset
                         .as_u64()
@@ -112,11 +112,11 @@ fn is_refusal(answer: &HttpAnswer) {
     );
 }
 
-/// Where a program may split cells, and what a formula begins with there.
+/// The characters at which programs may split cells, and the first characters of formulas.
 const SEPARATORS: [char; 5] = [';', '\t', '|', '\r', '\n'];
 const OPERATORS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// Whether a cell is its text but for apostrophes at its start and behind separators.
+/// Whether a cell equals its text without the apostrophes at its start and after separators.
 fn is_text_with_apostrophes(cell: &str, text: &str) -> bool {
     let mut text = text.chars().peekable();
     let mut may_begin = true;
@@ -133,7 +133,7 @@ fn is_text_with_apostrophes(cell: &str, text: &str) -> bool {
     text.next().is_none()
 }
 
-/// A cell is one cell, and no formula.
+/// A written cell is one cell and no formula.
 fn cell(text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else {
         return;

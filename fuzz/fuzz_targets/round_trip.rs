@@ -1,4 +1,4 @@
-//! What is read is written and read again: the same value, in one line.
+//! A value that is read, written and read again stays the same, and its text is one line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -24,12 +24,12 @@ fuzz_target!(|bytes: &[u8]| within(|| {
     assert_eq!(read(&quoted), Ok(Tree::Text(inside)), "JSON inside of JSON");
 }));
 
-/// Without a limit on digits: a float of few digits may be written with more.
+/// Reads without a limit on digits: a float of few digits may be written with more.
 fn read(bytes: &[u8]) -> Result<Tree, mcp_core::json::JsonError> {
     parse(bytes, &Limits::default(), Repeated::Keep)
 }
 
-/// Any bytes as a string.
+/// Writes any bytes as a string.
 fn text(bytes: &[u8]) {
     let mut out = b"before".to_vec();
     match (write_utf8(&mut out, bytes), std::str::from_utf8(bytes)) {

@@ -1,5 +1,5 @@
-//! A schema, a NUL, and a value: compiled and checked on the stacks that the library has, and judged as the
-//! `jsonschema` crate judges without our counting.
+//! A schema, a NUL, and a value: compiled and checked with the library's stack sizes. The verdict
+//! equals that of the `jsonschema` crate without step counting.
 #![no_main]
 
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn compiled(schema: &[u8]) -> Option<Arc<Validator>> {
     }
 }
 
-/// Whether the value is valid; `None` when finding out would have been too much.
+/// Whether the value is valid; `None` if the check exceeds the steps.
 fn checked(validator: &Arc<Validator>, value: &Arc<Value>) -> Option<bool> {
     let (validator, value) = (Arc::clone(validator), Arc::clone(value));
     CHECKER.run(move || {

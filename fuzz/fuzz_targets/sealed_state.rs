@@ -1,4 +1,4 @@
-//! Sealed request state: it opens untouched, for the request it was sealed for, until it expires, and never else.
+//! Sealed request state: it opens only unchanged, for its request, and before it expires.
 #![no_main]
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
@@ -29,18 +29,18 @@ struct Asked<'a> {
 
 #[derive(Arbitrary, Debug)]
 enum Attack<'a> {
-    /// Another byte at a place.
+    /// Replaces a byte.
     Change(u16, u8),
-    /// The front only.
+    /// Keeps only the start.
     Cut(u16),
     Append(&'a str),
-    /// Something else altogether.
+    /// Replaces the whole text.
     Forge(&'a str),
-    /// The same state, for another request.
+    /// Opens the state for another request.
     Ask(Asked<'a>),
-    /// The bytes of two neighbours of the binding, divided elsewhere.
+    /// Moves the border between two neighbouring parts of the binding.
     Shift(u16),
-    /// Another server's secret.
+    /// Uses another server's secret.
     Secret([u8; SECRET_BYTES]),
 }
 
@@ -101,7 +101,7 @@ fuzz_target!(|case: Case<'_>| within(|| {
     attack(&case, &sealed);
 }));
 
-/// At time 0, so that nothing is refused for its age.
+/// Runs at time 0, so that no state is refused for its age.
 fn attack(case: &Case<'_>, sealed: &str) {
     let refuses = |secret: &[u8; SECRET_BYTES], asked: &Asked<'_>, text: &str| {
         assert_eq!(

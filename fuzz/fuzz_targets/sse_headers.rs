@@ -1,5 +1,5 @@
-//! A header's value, a NUL, and a text: the value is compared with the text as the name of a tool, and the text is sent
-//! as an event.
+//! A header value, a NUL, and a text: the value is compared with the text as a tool name, and the
+//! text is sent as an event.
 #![no_main]
 
 use base64::Engine;
@@ -34,7 +34,8 @@ fuzz_target!(|bytes: &[u8]| {
     });
 });
 
-/// The text arrives as it was, but for its line ends; nothing in it becomes a field or another event.
+/// The text arrives unchanged except for its line ends; no part of it becomes a field or another
+/// event.
 fn event(text: &[u8]) {
     let id = EventId {
         stream: 2,
@@ -97,7 +98,7 @@ fn event_ids(text: &[u8]) {
     }
 }
 
-/// The header is believed if, and only if, it says what the message says.
+/// The header is accepted exactly if it equals the message.
 fn named(header: &[u8], name: &str, says: impl Fn(&[u8]) -> bool) {
     let mut message =
         br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"#.to_vec();
@@ -139,7 +140,7 @@ fn claim(policy: &Policy, header: &[u8], message: &[u8]) -> bool {
     !matches!(admission, Admission::Answer(answer) if is_refused(&answer.body))
 }
 
-/// What a value says, by the rule as the specification has it: Base64 is canonical or nothing.
+/// Decodes a value by the specification: only canonical Base64 counts.
 fn reads_as(header: &[u8]) -> Option<Vec<u8>> {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
     let start = header

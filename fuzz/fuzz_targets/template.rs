@@ -1,4 +1,5 @@
-//! A URI template, a URI, and values, with NULs between: parsed, matched, expanded, and matched again.
+//! A URI template, a URI, and values, separated by NULs: parsed, matched, expanded, and matched
+//! again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -44,7 +45,7 @@ fn is_placed(error: &TemplateError, source: &str) {
     }
 }
 
-/// Whatever the values are, only what a URI may hold comes out.
+/// An expansion has only characters of URIs, for any values.
 fn expands(template: &Template, values: &[&str]) {
     let place = |name: &str| {
         template
@@ -92,7 +93,7 @@ fn is_uri_text(uri: &str) -> bool {
     true
 }
 
-/// Nothing that could lead a handler astray is found in a URI.
+/// The captured values cannot mislead a handler.
 fn captures(template: &Template, matcher: &Matcher, uri: &str) {
     let Some(found) = matcher.captures(uri) else {
         return;
@@ -116,7 +117,7 @@ fn captures(template: &Template, matcher: &Matcher, uri: &str) {
     let _ = is_valid_uri(uri);
 }
 
-/// Values without any character of the template's own are found again.
+/// Values without characters of the template are captured again.
 fn is_found_again(source: &str, template: &Template, matcher: &Matcher, values: &[&str]) {
     let is_plain = |value: &str| {
         let is_own = |character: char| source.contains(character);

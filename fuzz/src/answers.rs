@@ -1,4 +1,4 @@
-//! What must hold of whatever admission makes of a message.
+//! Checks the results of admission for any message.
 
 use mcp_core::json::Limits;
 use mcp_core::jsonrpc::{Id, PARSE_ERROR, standard_message};
@@ -6,13 +6,13 @@ use mcp_core::protocol::{Admission, Request, Work};
 
 use crate::tree::{Repeated, Tree, parse};
 
-/// The longest sentence that says what is wrong.
+/// The longest error message.
 const MAX_MESSAGE: usize = 1024;
 
-/// A message as it was sent.
+/// A sent message.
 pub struct Sent<'a> {
     bytes: &'a [u8],
-    /// `None` where it is no JSON within the limits.
+    /// `None` if it is no JSON within the limits.
     tree: Option<Tree>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> Sent<'a> {
             .collect()
     }
 
-    /// The id that an answer may carry: one that stands once and is valid.
+    /// The id that an answer may have: valid, and present once.
     fn id(&self) -> Option<&Tree> {
         match self.members("id")[..] {
             [id @ (Tree::Integer(_) | Tree::Unsigned(_))] => Some(id),
@@ -53,7 +53,7 @@ impl<'a> Sent<'a> {
         elements.iter().map(one).collect()
     }
 
-    /// Checks what became of the message.
+    /// Checks the outcome of the message.
     pub fn became(&self, admission: &Admission<'_, '_>) {
         match admission {
             Admission::Answer(answer) => self.is_answered(&answer.body, answer.status),
@@ -166,7 +166,7 @@ impl<'a> Sent<'a> {
         }
     }
 
-    /// An object that is a part of what was sent, not a copy.
+    /// Checks that an object is a slice of the sent message and not a copy.
     fn holds(&self, part: &[u8]) {
         let sent = self.bytes.as_ptr_range();
         let part_range = part.as_ptr_range();

@@ -1,4 +1,5 @@
-//! What the targets of authorization share: a strict base64url of their own, and JSON objects looked at without a library.
+//! Shared by the targets of authorization: a separate strict base64url, and access to JSON objects
+//! without a library.
 
 use mcp_core::json::Limits;
 
@@ -25,7 +26,7 @@ fn letter(group: u32, place: usize) -> char {
     char::from(ALPHABET[(group >> (18 - 6 * place)) as usize & 63])
 }
 
-/// What the text encodes, if it is the one way to write it.
+/// The decoded text, if it is the canonical encoding.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for chunk in text.as_bytes().chunks(4) {
@@ -48,14 +49,14 @@ pub fn object(json: &[u8], limits: &Limits) -> Option<Vec<(String, Tree)>> {
     }
 }
 
-/// The member of that name.
+/// The member of this name.
 pub fn member<'t>(members: &'t [(String, Tree)], name: &str) -> Option<&'t Tree> {
     members
         .iter()
         .find_map(|(known, value)| (known == name).then_some(value))
 }
 
-/// `Err` for a member that is no text.
+/// `Err` for a member that is no string.
 pub fn text<'t>(members: &'t [(String, Tree)], name: &str) -> Result<Option<&'t str>, ()> {
     match member(members, name) {
         None => Ok(None),
@@ -64,7 +65,7 @@ pub fn text<'t>(members: &'t [(String, Tree)], name: &str) -> Result<Option<&'t 
     }
 }
 
-/// `None` for what is no time.
+/// `None` for an invalid time.
 pub fn seconds(claims: &[(String, Tree)], name: &str) -> Option<Option<u64>> {
     let at = match member(claims, name) {
         None => return Some(None),
@@ -75,7 +76,7 @@ pub fn seconds(claims: &[(String, Tree)], name: &str) -> Option<Option<u64>> {
     (at >= 0.0 && at <= 9_007_199_254_740_992.0).then_some(Some(at as u64))
 }
 
-/// Whether a JWK has a member that only its owner may know.
+/// Whether a JWK has a private member.
 pub fn is_private(jwk: &[(String, Tree)]) -> bool {
     ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
         .iter()

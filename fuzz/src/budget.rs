@@ -1,16 +1,16 @@
-//! No input may take long.
+//! The time limit for an input.
 
 use std::time::Duration;
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// What one input may cost, in the instrumented build.
+/// The most CPU time for one input in the instrumented build.
 const LIMIT: Duration = Duration::from_millis(100);
 
 /// Runs a target's body; panics when it takes more than 100 ms.
 ///
-/// Counted is the process's CPU time: what else the machine has to do is no fault of the input. An input that takes
-/// longer is run once more, because the first of all pays for what is built once.
+/// It measures the process's CPU time, so that other load of the machine does not count. An input
+/// that takes longer runs once more, because the first input also pays for one-time work.
 pub fn within<T>(mut body: impl FnMut() -> T) -> T {
     let start = cpu_time();
     let result = body();

@@ -1,24 +1,25 @@
-//! A reader of server-sent events, written from the HTML standard (section 9.2.6) and not from the core.
+//! A parser of server-sent events, written from the HTML standard (section 9.2.6) and not from the
+//! core.
 
-/// An event as a client sees it.
+/// An event that a client receives.
 #[derive(Debug, Default, PartialEq)]
 pub struct Event {
     pub id: Option<Vec<u8>>,
     pub data: Vec<u8>,
 }
 
-/// What a stream's bytes say.
+/// The content of a stream.
 #[derive(Debug, Default, PartialEq)]
 pub struct Stream {
     pub events: Vec<Event>,
-    /// The last `retry` there was.
+    /// The last `retry` value.
     pub retry: Option<u64>,
     pub comments: usize,
-    /// Fields that are neither `id`, `data` nor `retry`: nobody but a stranger writes them.
+    /// Fields other than `id`, `data` and `retry`: the library never writes them.
     pub strange: usize,
 }
 
-/// Reads a whole stream; what is not ended by an empty line is no event.
+/// Reads a complete stream; an event needs an empty line at its end.
 pub fn parse(text: &[u8]) -> Stream {
     let mut stream = Stream::default();
     let (mut id, mut data): (Option<Vec<u8>>, Vec<u8>) = (None, Vec::new());
@@ -56,7 +57,7 @@ pub fn parse(text: &[u8]) -> Stream {
     stream
 }
 
-/// The lines that are ended, by CR LF, LF or CR.
+/// The complete lines, which end with CR LF, LF or CR.
 fn lines(text: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     let (mut start, mut at) = (0, 0);

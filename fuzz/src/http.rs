@@ -1,10 +1,10 @@
-//! HTTP requests as text, taken apart without any care: what is odd is for the rules to refuse.
+//! Splits the text of HTTP requests without validation: the rules must refuse invalid requests.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use mcp_core::http::Head;
 
-/// A request: the line, the headers, and what stands behind the empty line.
+/// A request: the request line, the headers, and the body.
 #[derive(Debug)]
 pub struct Message<'a> {
     pub method: &'a str,
@@ -44,7 +44,7 @@ impl<'a> Message<'a> {
         }
     }
 
-    /// The values of a header, without the white space around them.
+    /// The values of a header, without surrounding white space.
     pub fn values(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         let is_named = move |(found, _): &&(&str, &[u8])| found.eq_ignore_ascii_case(name);
         let trim = |value: &'a [u8]| {
@@ -65,7 +65,7 @@ impl<'a> Message<'a> {
         found.into_iter()
     }
 
-    /// Whether whatever says where the request goes says: this machine, or one of these names.
+    /// Whether `Host` and an absolute target all name this machine or one of these hosts.
     pub fn addresses_this_machine(&self, hosts: &[&str]) -> bool {
         let named: Vec<_> = self
             .values("host")
@@ -84,7 +84,7 @@ impl<'a> Message<'a> {
                 .all(|authority| is_here(authority, hosts))
     }
 
-    /// Whether a page sent it that may.
+    /// Whether all `Origin` headers name this machine or one of these hosts.
     pub fn comes_from_this_site(&self, hosts: &[&str]) -> bool {
         let mut origins = self
             .values("origin")
@@ -97,7 +97,7 @@ impl<'a> Message<'a> {
     }
 }
 
-/// Whether an authority, `host[:port]`, names this machine or one of these.
+/// Whether an authority, `host[:port]`, names this machine or one of these hosts.
 fn is_here(authority: &str, hosts: &[&str]) -> bool {
     let authority = authority.to_ascii_lowercase();
     let is_port = |text: &str| text.parse::<u16>().is_ok();

@@ -1,4 +1,4 @@
-//! A server's side of a connection: the readers of `http1`, and hyper, over the same bytes in the same pieces.
+//! The server side of a connection: `http1` and hyper read the same bytes in the same pieces.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -14,13 +14,13 @@ use mcp_core::http1::{
     ChunkError, ChunkLimits, Chunked, Framing, HeadError, Limits, Progress, RequestHead, read_head,
 };
 
-/// hyper takes as many fields, and no input of a target is as long as the longest head.
+/// hyper allows as many fields, and no input of a target reaches the longest head.
 pub const LIMITS: Limits = Limits {
     max_head_bytes: 64 * 1024,
     max_fields: 100,
 };
 
-/// What one piece after the other is cut from: the same seed cuts in the same places.
+/// Cuts bytes into pieces: the same seed cuts at the same positions.
 pub struct Pieces<'a> {
     rest: &'a [u8],
     seed: u64,
@@ -40,7 +40,7 @@ impl<'a> Pieces<'a> {
             0 => self.rest.len(),
             1 => 1,
             _ => {
-                // A linear congruence: small pieces are as frequent as large ones.
+                // A linear congruential generator: small pieces are as frequent as large ones.
                 self.seed = self.seed.wrapping_mul(6_364_136_223_846_793_005) | 2;
                 let number = usize::try_from(self.seed >> 40).expect("24 bits");
                 1 + number % (1 << (number % 11))
@@ -63,7 +63,7 @@ impl<'a> Iterator for Pieces<'a> {
     }
 }
 
-/// A request that has arrived completely.
+/// A completely received request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrived {
     pub method: String,
@@ -71,23 +71,23 @@ pub struct Arrived {
     pub body: Vec<u8>,
 }
 
-/// Why nothing more is read.
+/// Why reading ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The bytes are over, and a request may follow or go on.
+    /// All bytes are read, and a request may follow or continue.
     Waiting,
-    /// The last request asked for it.
+    /// The last request asked to close the connection.
     Closed,
     Head(HeadError),
     Body(ChunkError),
 }
 
-/// A connection as `http1` reads it.
+/// The result of `http1` for a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Connection {
     pub requests: Vec<Arrived>,
     pub end: End,
-    /// Where the last request ended.
+    /// The end of the last request.
     pub used: usize,
 }
 
@@ -98,7 +98,7 @@ enum State {
     Ended(End),
 }
 
-/// Reads a whole connection, as the owner of a socket does.
+/// Reads a connection to its end, as the owner of a socket does.
 pub fn serve(bytes: &[u8], seed: u16) -> Connection {
     let mut reader = Reader::new();
     for piece in Pieces::new(bytes, seed) {
@@ -227,7 +227,7 @@ impl Reader {
     }
 }
 
-/// What must hold of any head that is taken: it is found again in a plain reading of its lines.
+/// Checks an accepted head against a simple parser of its lines.
 pub fn is_sound(bytes: &[u8], head: &RequestHead<'_>) {
     let text = &bytes[..head.bytes];
     let start = text
@@ -263,7 +263,7 @@ pub fn is_sound(bytes: &[u8], head: &RequestHead<'_>) {
     assert_eq!(head.framing, framing(head));
 }
 
-/// The lines of a head, without the empty one behind them.
+/// The lines of a head, without the empty line at its end.
 fn lines(head: &[u8]) -> Vec<&[u8]> {
     let mut rest = head;
     let mut lines = Vec::new();
@@ -283,7 +283,7 @@ fn lines(head: &[u8]) -> Vec<&[u8]> {
     }
 }
 
-/// The framing that the fields of a head that was taken can only have.
+/// The only possible framing of an accepted head, from its fields.
 fn framing(head: &RequestHead<'_>) -> Framing {
     let values = |wanted: &str| -> Vec<String> {
         let named = head
@@ -306,7 +306,7 @@ fn framing(head: &RequestHead<'_>) -> Framing {
     }
 }
 
-/// A connection as hyper reads it: the requests that arrived completely, and whether it waits for more.
+/// Reads a connection with hyper: returns the complete requests, and whether hyper waits for more.
 pub fn serve_with_hyper(bytes: &[u8], seed: u16) -> (Vec<(String, hyper::Uri, Vec<u8>)>, bool) {
     let requests = Arc::new(Mutex::new(Vec::new()));
     let service = service_fn(|request: hyper::Request<Incoming>| {
@@ -327,7 +327,7 @@ pub fn serve_with_hyper(bytes: &[u8], seed: u16) -> (Vec<(String, hyper::Uri, Ve
     (requests, waits)
 }
 
-/// Polls until the future ends or nothing wakes it; says whether it waits.
+/// Polls until the future ends or nothing wakes it; returns whether it waits.
 fn run(mut future: Pin<&mut impl Future>) -> bool {
     let woken = Arc::new(Woken(Mutex::new(false)));
     let waker = Waker::from(Arc::clone(&woken));
@@ -365,7 +365,7 @@ async fn collect(body: Incoming) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A socket: each read gives a piece, and waits when there is none any more. What is written is gone.
+/// A socket: each read returns a piece, and waits after the last piece. Writes are discarded.
 struct Wire<'a>(Pieces<'a>);
 
 impl Read for Wire<'_> {

@@ -1,4 +1,5 @@
-//! What the fuzz targets have in common. Each target states what must hold of any input, and panics where it does not.
+//! Code shared by the fuzz targets. Each target states properties of all inputs, and panics if one
+//! is violated.
 
 pub mod answers;
 pub mod auth;

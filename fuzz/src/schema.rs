@@ -1,5 +1,5 @@
-//! Schemas as this library and as the `jsonschema` crate alone see them: here, and not in the targets, because what is
-//! generic is compiled where it is used, which takes long.
+//! Compares the validation of this library with the `jsonschema` crate. The code is here and not in
+//! the targets, because each target would compile the generic code again, which takes long.
 
 use std::cell::OnceCell;
 use std::sync::{Arc, LazyLock};
@@ -13,22 +13,23 @@ use serde_json::{Value, from_str};
 
 use crate::worker::Worker;
 
-/// The stack of the thread that schemas are compiled on.
+/// The stack of the thread that compiles schemas.
 pub const COMPILER_STACK: usize = 64 * 1024 * 1024;
 
 /// The stack of a dirty scheduler thread of the BEAM, where values are checked.
 const CHECKER_STACK: usize = 320 * 1024;
 
-/// Where schemas are compiled.
+/// The thread that compiles schemas.
 pub static COMPILER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(COMPILER_STACK));
 
-/// Where values are checked.
+/// The thread that checks values.
 pub static CHECKER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(CHECKER_STACK));
 
-/// As many steps as take less than 100 ms in the instrumented build, which is slower than the library's.
+/// The steps that take less than 100 ms in the instrumented build, which is slower than the
+/// library's.
 const MAX_STEPS: u64 = 500_000;
 
-/// As large as expressions may be so that what they weigh is found out in as long.
+/// The largest expressions whose size is computed in less than 100 ms.
 const MAX_REGEX_BYTES: usize = 32 * 1024;
 
 /// The representation of values.
@@ -37,7 +38,7 @@ pub type Json = mcp_core::schema::SerdeJson;
 /// A compiled schema.
 pub type Validator = mcp_core::schema::Validator<Json>;
 
-/// An input's schema, and the value behind its NUL; `null` where that is none.
+/// An input's schema, and the value after the NUL; `null` if that is no JSON.
 pub fn split(bytes: &[u8]) -> (&[u8], Arc<Value>) {
     let place = bytes.iter().position(|byte| *byte == 0);
     let (schema, value) = bytes.split_at(place.unwrap_or(bytes.len()));
@@ -48,12 +49,12 @@ pub fn split(bytes: &[u8]) -> (&[u8], Arc<Value>) {
     )
 }
 
-/// Ours; formats are annotations.
+/// Compiles with this library; formats are annotations.
 pub fn compile(schema: &[u8]) -> Result<Validator, SchemaError> {
     with_formats(schema, Formats::Annotate)
 }
 
-/// Ours; every format is asserted.
+/// Compiles with this library; every format is asserted.
 pub fn compile_asserting(schema: &[u8]) -> Result<Validator, SchemaError> {
     with_formats(schema, Formats::Assert)
 }
@@ -74,20 +75,20 @@ fn with_formats(schema: &[u8], formats: Formats) -> Result<Validator, SchemaErro
     )
 }
 
-/// Changes that are undone one by one.
+/// The most changes that are undone one by one.
 const MAX_UNDONE: usize = 8;
 
-/// A value that was repaired.
+/// A repaired value.
 pub struct Repaired {
-    /// As it is now.
+    /// The value after the repair.
     pub value: Value,
-    /// How many changes that took.
+    /// The number of changes.
     pub changes: usize,
-    /// The same without one of the changes, for the first of them.
+    /// For each of the first changes, the value without that change.
     pub undone: Vec<Value>,
 }
 
-/// The value as it is repaired, which takes at most three rounds.
+/// Repairs a value in at most three rounds.
 pub fn repair(validator: &Validator, value: &Value) -> Option<Repaired> {
     let rounds = [const { OnceCell::new() }; 3];
     let mut unused = rounds.iter();
@@ -113,7 +114,7 @@ pub fn repair(validator: &Validator, value: &Value) -> Option<Repaired> {
     })
 }
 
-/// The place at the end of a path, which there is.
+/// The place at the end of an existing path.
 fn place<'v>(value: &'v mut Value, path: &[Step]) -> &'v mut Value {
     path.iter().fold(value, |place, step| match step {
         Step::Name(name) => place.get_mut(name).expect("a member"),
@@ -121,7 +122,7 @@ fn place<'v>(value: &'v mut Value, path: &[Step]) -> &'v mut Value {
     })
 }
 
-/// Every edit is of a place that there is.
+/// Applies edits; every edit must have an existing place.
 fn edited(value: &Value, edits: &[Edit]) -> Value {
     assert!((1..=256).contains(&edits.len()));
     let mut value = value.clone();
@@ -140,12 +141,12 @@ fn edited(value: &Value, edits: &[Edit]) -> Value {
     value
 }
 
-/// Whether a value is valid, asked in both ways.
+/// Whether a value is valid, by both methods.
 pub fn judge(validator: &Validator, value: &Value) -> (bool, Result<(), Vec<Problem>>) {
     (validator.is_valid(value), validator.check(value))
 }
 
-/// What the crate says without our counting; `None` for what is no schema to it.
+/// The verdict of the crate without step counting; `None` if the crate refuses the schema.
 pub fn judge_uncounted(schema: &[u8], value: &Value) -> Option<bool> {
     let schema: Value = serde_json::from_slice(schema).ok()?;
     let validator = jsonschema::options()

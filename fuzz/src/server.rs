@@ -1,4 +1,4 @@
-//! A server with one of everything, built once.
+//! A server with one entry of each kind, built once.
 
 use std::sync::OnceLock;
 
@@ -10,22 +10,22 @@ use serde_json::json;
 use crate::schema::{COMPILER_STACK, Json};
 use crate::worker::Worker;
 
-/// Builds the server, so that the first input does not pay for it.
+/// Builds the server, so that its time does not count for the first input.
 pub fn start() {
     catalog();
 }
 
-/// What the server makes of a message.
+/// The server's outcome for a message.
 pub fn admit<'a>(context: Context<'_>, bytes: &'a [u8]) -> Admission<'static, 'a> {
     mcp_core::protocol::admit(catalog(), context, bytes, &MessageLimits::default())
 }
 
-/// A page of a list, behind its id.
+/// A page of a list, as the bytes after the id of the answer.
 pub fn page(kind: ListKind, revision: Revision, cursor: Option<&str>) -> Option<&'static [u8]> {
     catalog().list(kind, revision, cursor)
 }
 
-/// Its lists have pages of one entry, so that there are cursors.
+/// Its lists have pages of one entry, so that cursors exist.
 fn catalog() -> &'static Catalog<Json> {
     static CATALOG: OnceLock<Catalog<Json>> = OnceLock::new();
     CATALOG.get_or_init(|| {

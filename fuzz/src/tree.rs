@@ -1,4 +1,5 @@
-//! JSON values that keep all that the reader says, and a writer made of the core's.
+//! JSON values that keep all information of the reader, and a writer that uses the core's
+//! functions.
 
 use mcp_core::json::{
     Duplicate, JsonError, Limits, Sink, Text, has_duplicate, read, write_float, write_integer,
@@ -20,14 +21,14 @@ pub enum Tree {
     Object(Vec<(String, Tree)>),
 }
 
-/// What to do with an object that has a key twice.
+/// The treatment of an object with duplicate keys.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Repeated {
     Keep,
     Refuse,
 }
 
-/// The value of a whole text.
+/// Parses a text into a value.
 pub fn parse(bytes: &[u8], limits: &Limits, repeated: Repeated) -> Result<Tree, JsonError> {
     read(bytes, limits, &mut Builder(repeated))
 }
@@ -130,7 +131,7 @@ impl Tree {
         }
     }
 
-    /// Arrays and objects inside each other.
+    /// The nesting depth of arrays and objects.
     pub fn depth(&self) -> usize {
         match self {
             Self::Array(items) => 1 + items.iter().map(Self::depth).max().unwrap_or(0),
@@ -145,7 +146,7 @@ impl Tree {
         }
     }
 
-    /// All values, this one included; keys are none.
+    /// The number of values, including this one; keys do not count.
     pub fn count(&self) -> usize {
         match self {
             Self::Array(items) => 1 + items.iter().map(Self::count).sum::<usize>(),

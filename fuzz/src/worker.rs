@@ -1,15 +1,15 @@
-//! Threads with the stacks that the library's callers have.
+//! Threads with the stack sizes of the library's callers.
 
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A thread that runs one piece of work after another.
+/// A thread that runs jobs in sequence.
 pub struct Worker(Sender<Job>);
 
 impl Worker {
-    /// A thread with so many bytes of stack.
+    /// Starts a thread with this stack size in bytes.
     pub fn with_stack(bytes: usize) -> Self {
         let (sender, jobs) = channel::<Job>();
         let run = move || jobs.into_iter().for_each(|job| job());
@@ -20,7 +20,7 @@ impl Worker {
         Self(sender)
     }
 
-    /// Runs this there and waits for what it gives.
+    /// Runs the work on the thread and waits for its result.
     pub fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, results) = channel();
         let job = move || sender.send(work()).expect("somebody waits");

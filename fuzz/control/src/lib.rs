@@ -1,8 +1,8 @@
-//! The positive control of `fuzz/sanitize`: a NIF with the mistake that the sanitizer is there to find.
+//! The positive control of `fuzz/sanitize`: a NIF with a mistake that the sanitizer must find.
 
 use rustler::Binary;
 
-/// The byte behind a binary's last one, which is not its own.
+/// Reads the byte after a binary's end, which does not belong to it.
 #[rustler::nif]
 fn byte_behind(binary: Binary<'_>) -> u8 {
     let bytes = binary.as_slice();
