@@ -27,7 +27,7 @@ defmodule McpServer.Changes do
   alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.Recipient
 
-  # Messages of a client's process.
+  # The message queue length of a client's process at which log messages are dropped.
   @most_waiting 1_000
 
   @typedoc "The recipients of a notification: the clients of a principal, or a session."
@@ -51,7 +51,7 @@ defmodule McpServer.Changes do
   @spec resource_updated(router :: module(), uri :: String.t(), to: recipient()) :: :ok
   def resource_updated(router, uri, options \\ []) when is_binary(uri), do: publish(router, {:resource, uri}, options)
 
-  # A log message of one level for sessions, already encoded.
+  # Sends an encoded log message of one level to sessions.
   @doc false
   @spec log(router :: module(), Recipient.t(), level :: String.t(), McpServer.Protocol.message()) :: :ok
   def log(router, recipient, level, message) do
@@ -69,21 +69,21 @@ defmodule McpServer.Changes do
     :ok
   end
 
-  # Whoever sends messages faster than they are read must not fill the memory.
+  # Drops log messages for slow readers, so that their message queues stay bounded.
   defp busy?(pid),
     do: match?({:message_queue_len, waiting} when waiting >= @most_waiting, Process.info(pid, :message_queue_len))
 
-  # The `:pg` scope that carries the changes.
+  # The `:pg` scope of the changes.
   @doc false
   @spec child_spec(term()) :: Supervisor.child_spec()
   def child_spec(_options), do: %{id: __MODULE__, start: {:pg, :start_link, [__MODULE__]}}
 
-  # From now on the calling process gets `{:mcp_change, change}` for this router.
+  # Subscribes the calling process to `{:mcp_change, change}` of this router.
   @doc false
   @spec listen(router :: module()) :: :ok
   def listen(router), do: :pg.join(__MODULE__, router, self())
 
-  # The calling process gets no more of them.
+  # Unsubscribes the calling process.
   @doc false
   @spec unlisten(router :: module()) :: :ok
   def unlisten(router) do
@@ -102,13 +102,13 @@ defmodule McpServer.Changes do
     end
   end
 
-  # The clients of this node alone: what has changed is its own.
+  # For a change of this node's state: notifies only the clients of this node.
   @doc false
   @spec publish_here(router :: module(), change(), Recipient.t()) :: :ok
   def publish_here(router, change, recipient \\ :router),
     do: tell(:pg.get_local_members(__MODULE__, router), change, recipient)
 
-  # The streams of this node that have no session end until that time, in `System.monotonic_time/1` milliseconds.
+  # Ends the streams without a session on this node by that time, in `System.monotonic_time/1` milliseconds.
   @doc false
   @spec drain_here(router :: module(), until :: integer()) :: :ok
   def drain_here(router, until) do
@@ -116,7 +116,7 @@ defmodule McpServer.Changes do
     :ok
   end
 
-  # The streams of this node that have no session and concern the recipient end.
+  # Ends the recipient's streams without a session on this node.
   @doc false
   @spec disconnect_here(router :: module(), Recipient.t()) :: :ok
   def disconnect_here(router, recipient) do
@@ -124,7 +124,7 @@ defmodule McpServer.Changes do
     :ok
   end
 
-  # What somebody listens to on this node: routers, and nodes of a cluster.
+  # The groups with listeners on this node: routers, and nodes of a cluster.
   @doc false
   @spec listened_to_here() :: [module()]
   def listened_to_here, do: :pg.which_local_groups(__MODULE__)

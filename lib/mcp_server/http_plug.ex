@@ -79,15 +79,15 @@ defmodule McpServer.HttpPlug do
   """
   @spec init([option()]) :: keyword()
   def init(options) do
-    # What is wrong with them is said now, and nothing kept: this may run in the compiler, or, as in a Phoenix router,
-    # before each request.
+    # Only checks the options and keeps no state: this may run in the compiler, or, as in a Phoenix router, before each
+    # request.
     checked = options |> checked() |> without_function()
     _checked = Mount.new(:unserved, checked)
     if checked.auth, do: Plan.without_secret!(__MODULE__, checked.auth)
     options
   end
 
-  # It is asked when the first request comes: where the compiler runs this, there may be no configuration.
+  # The function is called at the first request: there may be no configuration while the compiler runs this.
   defp without_function(%{auth: {_module, _function}} = checked), do: %{checked | auth: nil}
 
   defp without_function(checked), do: checked

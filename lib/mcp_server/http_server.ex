@@ -116,13 +116,13 @@ defmodule McpServer.HttpServer do
   alias McpServer.Http.{Mount, Route, Sessions, Usage}
   alias McpServer.HttpServer.{Acceptor, Capacity}
 
-  # How often a router that was compiled again is looked for.
+  # The interval between checks whether the router was recompiled.
   @refresh_ms 1_000
-  # How often connections are counted while they end.
+  # The interval between counts of the open connections during shutdown.
   @drain_ms 20
-  # How long answers to what did not end in time may take to be written.
+  # The time to write the final responses of calls that outlasted the drain time.
   @last_words_ms 1_000
-  # How many processes wait for a connection at the same time, and how many connections may wait for them.
+  # The number of processes that wait for a connection, and of connections that may wait for them.
   @acceptors 16
   @backlog 4_096
 
@@ -152,7 +152,7 @@ defmodule McpServer.HttpServer do
   @spec start_link([option()]) :: GenServer.on_start()
   def start_link(options) do
     options = with %{ip: ip} = options <- checked(options), do: %{options | ip: ServerOptions.address(ip)}
-    # What is wrong with it is said to the caller.
+    # Raises in the calling process, before a process is started.
     Mount.protected!(options, Catalog.fetch(options.router))
     for hook <- [:identify, :init], do: NamedFunction.check!(hook, options[hook], 1)
     _checked = mount(:unserved, options)
@@ -211,7 +211,7 @@ defmodule McpServer.HttpServer do
     end
   end
 
-  # A session's calls have as long as all others, and its own end comes behind the server's.
+  # Sessions outlast the server's drain time, so that their calls have the full time. Then the server shuts them down.
   defp draining(mount, %{drain: drain}),
     do: %{mount | bounds: %{mount.bounds | drain: min(drain + @last_words_ms, Limit.most(:milliseconds))}}
 
@@ -226,7 +226,7 @@ defmodule McpServer.HttpServer do
     end
   end
 
-  # The same when it is started again.
+  # With a fixed port, the id is the same after a restart.
   defp id(%{router: router, port: 0}), do: {__MODULE__, router, make_ref()}
   defp id(%{router: router, ip: ip, port: port}), do: {__MODULE__, router, {ip, port}}
 
@@ -247,7 +247,7 @@ defmodule McpServer.HttpServer do
     {:ok, {:ssl, socket}, port}
   end
 
-  # A client that closes its side may still read an answer.
+  # A client that closes its sending side may still read a response.
   defp socket_options(ip, stall_timeout) do
     family = if tuple_size(ip) == 8, do: [:inet6], else: []
 
@@ -300,7 +300,7 @@ defmodule McpServer.HttpServer do
   def handle_info({:EXIT, pid, reason}, state), do: ended(state, pid, reason)
   def handle_info(_message, state), do: {:noreply, state}
 
-  # It has become a connection, and another waits in its place.
+  # The acceptor has become a connection, and a new acceptor replaces it.
   defp accepted(state, pid) do
     acceptors = state.acceptors |> MapSet.delete(pid) |> MapSet.put(Acceptor.start(state.listener, state.mount))
     %{state | acceptors: acceptors, connections: MapSet.put(state.connections, pid)}
@@ -320,7 +320,7 @@ defmodule McpServer.HttpServer do
     end
   end
 
-  # The same catalogue as long as nobody compiles the router.
+  # The catalogue changes only when the router is recompiled.
   defp refresh(%{mount: %{catalog: catalog}} = state, catalog), do: state
   defp refresh(state, _catalog), do: %{state | mount: Mount.renew(state.mount)}
 
@@ -333,7 +333,7 @@ defmodule McpServer.HttpServer do
     state = wait(state, until, until)
     Sessions.shut_down(mount.id)
     state = wait(state, until, until + @last_words_ms)
-    # Where this process ends orderly, its links end nobody.
+    # If this process exits normally, its links do not end the connections.
     for pid <- MapSet.union(state.connections, state.acceptors), do: Process.exit(pid, :kill)
     Mount.withdraw(mount.id)
   end
@@ -341,7 +341,7 @@ defmodule McpServer.HttpServer do
   defp close({:tcp, socket}), do: :gen_tcp.close(socket)
   defp close({:ssl, socket}), do: :ssl.close(socket)
 
-  # A connection may be accepted at the last moment, and heard of after all others were told.
+  # A connection may be accepted last, and become known only after all others got the drain message.
   defp wait(state, until, deadline) do
     if Usage.stats(state.mount.usage).connections > 0 and System.monotonic_time(:millisecond) < deadline do
       receive do

@@ -445,7 +445,7 @@ defmodule McpServer.Router do
     ]
   end
 
-  # A list goes under all its names: what the module defines under one of them, the others call.
+  # A list's callback has several names. If the module defines one of them, the other names call it.
   defp list_callback(module, list, names, {name, guarded?}) do
     case Table.own_list(module, names) do
       nil when guarded? or list == :list_tools ->
@@ -462,7 +462,7 @@ defmodule McpServer.Router do
     end
   end
 
-  # Of such a list every client gets what it may know of.
+  # If an entry has access rules, the list differs between clients.
   defp guarded?(table, list),
     do: table |> Map.fetch!(Table.handlers(list)) |> Tuple.to_list() |> Enum.any?(&is_map_key(&1, :access))
 

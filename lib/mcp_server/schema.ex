@@ -43,8 +43,8 @@ defmodule McpServer.Schema do
   @spec types() :: [String.t()]
   def types, do: @types
 
-  # A schema as the JSON object it stands for: text keys, structs as maps, atoms as text. The router
-  # stores schemas in this form, so that what it checks is what is sent.
+  # The schema as a JSON object: text keys, structs as maps, atoms as text. The router stores schemas in this form, so
+  # that it checks exactly the published schema.
   @doc false
   @spec to_json(term) :: term
   def to_json(%__MODULE__{} = schema) do

@@ -60,25 +60,25 @@ defmodule McpServer.Tasks do
   @typedoc "The owner of a task."
   @type owner :: term()
 
-  # How long a question to another node may take.
+  # The timeout of calls to other nodes.
   @remote_ms 5_000
 
-  # How long a task can live, in milliseconds.
+  # The maximum lifetime of a task, in milliseconds.
   @doc false
   @spec max_ttl() :: pos_integer()
   def max_ttl, do: Server.max_ttl()
 
-  # Whose tasks those of a request are.
+  # The owner of the tasks that a request may use.
   @doc false
   @spec owner(Catalog.t(), Conn.t()) :: owner()
   def owner(catalog, %Conn{principal: nil, session_id: session_id}), do: {catalog.router, :session, session_id}
   def owner(catalog, %Conn{principal: principal}), do: {catalog.router, :principal, principal}
 
-  # Begins the task of a call.
+  # Starts the task of a call.
   @doc false
   @spec create(Runner.call(), Conn.t()) :: {:ok, Entry.t()} | {:error, :too_many}
   def create(call, conn) do
-    # What holds for the call's process holds for the task's.
+    # The task's process gets the heap limit and the callers of the call's process.
     {:max_heap_size, heap} = Process.info(self(), :max_heap_size)
     call = Map.put(call, :callers, Process.get(:"$callers", []))
     GenServer.call(Server, {:create, owner(call.catalog, conn), call, conn, heap})
@@ -110,7 +110,7 @@ defmodule McpServer.Tasks do
   @doc false
   @spec local(owner()) :: [Entry.t()]
   def local(owner) do
-    # Compared as a constant: a map in a pattern matches every map that holds it.
+    # Compared as a constant: a map in a pattern would also match larger maps.
     mine = [{{:_, :"$1", :"$2"}, [{:"=:=", :"$1", {:const, owner}}], [:"$2"]}]
     for entry <- :ets.select(Server, mine), do: Entry.brief(entry)
   end
@@ -119,17 +119,17 @@ defmodule McpServer.Tasks do
   @spec cancel(owner(), String.t()) :: {:ok, Entry.t()} | {:finished, Entry.t()} | :not_found
   def cancel(owner, id), do: ask(id, {:cancel, owner, id}, @remote_ms)
 
-  # What the client brings, by the keys of `t:Entry.t/0`.
+  # Gives the client's responses to the task, by the keys of `t:Entry.t/0`.
   @doc false
   @spec answer(owner(), String.t(), %{String.t() => map()}, %{String.t() => map()}) :: {:ok, Entry.t()} | :not_found
   def answer(owner, id, responses, errors \\ %{}), do: ask(id, {:answer, owner, id, responses, errors}, @remote_ms)
 
-  # Waits until the task has finished, or until the caller is the one who has to bring what it waits for.
+  # Waits until the task has finished, or until it needs input from the client.
   @doc false
   @spec await(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
   def await(owner, id), do: ask(id, {:await, owner, id}, :infinity)
 
-  # The handler needs something, and waits for it.
+  # Waits for the client's responses to the input requests of the handler.
   @doc false
   @spec park(String.t(), %{String.t() => InputRequest.t()}) :: {:ok, %{String.t() => map()}, %{String.t() => map()}}
   def park(id, inputs), do: GenServer.call(Server, {:park, id, inputs}, :infinity)
@@ -155,7 +155,7 @@ defmodule McpServer.Tasks do
     end
   catch
     :exit, {:timeout, _call} = reason -> exit(reason)
-    # The other node has gone, and its tasks with it.
+    # The other node is down, and its tasks are lost.
     :exit, _reason -> :not_found
   end
 end

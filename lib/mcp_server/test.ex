@@ -239,7 +239,7 @@ defmodule McpServer.Test do
 
   defp with_client(router, options, fun) do
     if client = options[:on] do
-      # The revision was agreed on when the transport was opened.
+      # The revision was negotiated when the transport was opened.
       fun.(Client.configure(client, options |> once() |> Keyword.delete(:revision)))
     else
       client = Client.open(router, once(options))
@@ -249,6 +249,6 @@ defmodule McpServer.Test do
     end
   end
 
-  # Options of the call come before the defaults of `use`.
+  # Options of the call precede the defaults of `use`.
   defp once(options), do: options |> Keyword.delete(:on) |> Enum.uniq_by(&elem(&1, 0))
 end

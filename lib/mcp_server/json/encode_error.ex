@@ -69,7 +69,7 @@ defmodule McpServer.JSON.EncodeError do
   defp at([]), do: ""
   defp at(path), do: ", at /" <> Enum.map_join(path, "/", &step/1)
 
-  # Keys may be as long as anybody makes them.
+  # Keys can be arbitrarily long.
   defp step(key) when is_binary(key) and byte_size(key) > @longest_step, do: String.slice(key, 0, @longest_step) <> "…"
   defp step(step), do: to_string(step)
 end

@@ -54,7 +54,7 @@ defimpl McpServer.JSON.Encoder, for: Any do
 
     quote do
       defimpl McpServer.JSON.Encoder, for: unquote(module) do
-        # The native core remembers the fields: code that is loaded anew must replace them.
+        # The native core caches the fields: a reloaded module must replace them.
         @on_load :__loaded__
 
         def term(struct), do: Map.take(struct, unquote(fields))

@@ -1,6 +1,6 @@
-# `Jason.encode!(tool)` and, from Elixir 1.18 on, `JSON.encode!(tool)` give what the client is sent. Both
-# libraries ask a protocol; each is answered where it is there when this file is compiled. Mix compiles
-# the optional dependency before us.
+# Makes `Jason.encode!(tool)` and, from Elixir 1.18 on, `JSON.encode!(tool)` return the JSON that clients get. Both
+# libraries use a protocol. Each protocol is implemented if it exists while this file is compiled. Mix compiles optional
+# dependencies first.
 structs = [
   McpServer.Annotations,
   McpServer.App.Meta,

@@ -59,7 +59,7 @@ defmodule McpServer.Schema.Error do
     %__MODULE__{kind: kind, problems: [problem]}
   end
 
-  # What the core says, where the encoder has stopped before it.
+  # The core's text, for schemas that the encoder refuses first.
   @doc false
   @spec too_deep(pos_integer) :: String.t()
   def too_deep(limit),

@@ -59,7 +59,7 @@ defmodule McpServer.Schema.Validator do
   @opaque t :: %__MODULE__{ref: reference}
   @type schema :: map | boolean | McpServer.Schema.t()
 
-  # The most that each can be: what a thread of 64 MiB compiles, and what a check does in seconds.
+  # The maxima of the limits: a thread of 64 MiB can compile such a schema, and a check takes seconds.
   @limits [
     max_bytes: {:bytes, 16 * 1024 * 1024},
     max_depth: {:count, 127},

@@ -41,7 +41,7 @@ defmodule Mix.Tasks.Mcp.Breaking do
 
   @folder "priv/mcp"
   @levels [:breaking, :unknown, :compatible]
-  # What the core reads.
+  # The limits of the core for snapshots.
   @snapshot [max_bytes: 64 * 1024 * 1024, max_values: 100_000_000]
   @order Enum.map(@levels, &Atom.to_string/1) ++
            [
@@ -77,7 +77,7 @@ defmodule Mix.Tasks.Mcp.Breaking do
     end
   end
 
-  # Snapshots without a router, where no router was asked for by name.
+  # If no router was named, snapshots without a router count as removed routers.
   defp gone([], routers, options) do
     known = for {_name, path, _router} <- routers, do: path
     paths = options |> folders() |> Enum.flat_map(&Path.wildcard(Path.join(&1, "*.json")))
@@ -92,17 +92,17 @@ defmodule Mix.Tasks.Mcp.Breaking do
       else: for({_application, folder} <- Mix.McpServer.folders(), do: Path.join(folder, @folder))
   end
 
-  # Other files may lie beside the snapshots.
+  # The folder may contain other files.
   defp snapshot?(path) do
     match?({:ok, %{"mcpSnapshot" => _form}}, with({:ok, text} <- File.read(path), do: JSON.decode(text, @snapshot)))
   end
 
-  # A router that cannot be compared hides nothing of the others: it is told after them.
+  # A failed comparison does not hide the others: it is reported after them.
   defp compare(routers, gone, options) do
     {compared, failed} = routers |> Enum.map(&compare_one(&1, options)) |> Enum.split_with(&is_list(elem(&1, 2)))
     compared = compared ++ Enum.map(gone, &removed/1)
     counts = Map.new(@levels, fn level -> {level, Enum.count(changes(compared), &(&1.level == level))} end)
-    # Not through the shell of Mix, which prints nothing with MIX_QUIET=1.
+    # `Mix.shell()` prints nothing with MIX_QUIET=1.
     IO.puts(if(options[:format] == "json", do: json(compared, failed, counts), else: text(compared, failed, counts)))
     if failed != [] or breaking?(counts, options[:strict]), do: exit({:shutdown, 1})
     :ok
@@ -110,7 +110,7 @@ defmodule Mix.Tasks.Mcp.Breaking do
 
   defp breaking?(counts, strict), do: counts.breaking > 0 or (counts.unknown > 0 and strict == true)
 
-  # The changes, or a sentence that says why there are none.
+  # The router's changes, or the reason why there are none.
   defp compare_one({name, path, router}, options) do
     with {:ok, snapshot} <- File.read(path), {:ok, changes} <- Breaking.compare(snapshot, router) do
       {name, path, Enum.sort_by(changes, &Enum.find_index(@levels, fn level -> level == &1.level end))}

@@ -96,7 +96,7 @@ defmodule Mix.Tasks.Mcp.Bundle do
   end
 
   defp icon!(path) do
-    # A pattern of bytes, compiled on OTP 25, is not loaded by OTP 29, whose ex_doc reads this module.
+    # A compiled byte pattern of OTP 25 cannot be loaded by OTP 29, and ex_doc reads this module there.
     with {:ok, bytes} <- File.read(path), true <- String.starts_with?(bytes, <<0x89, "PNG">>) do
       :ok
     else

@@ -37,7 +37,7 @@ defmodule Mix.Tasks.Mcp.Gen.DualResponseMigration do
     Mix.Generator.create_file(file, code(repo, names))
   end
 
-  # It becomes code.
+  # The name is inserted into code.
   defp check_repo(repo) do
     repo =~ ~r/\A[A-Z]\w*(\.[A-Z]\w*)*\z/ || Mix.raise("--repo expects a module such as MyApp.Repo, got: #{repo}")
     repo
@@ -58,7 +58,7 @@ defmodule Mix.Tasks.Mcp.Gen.DualResponseMigration do
     end
   end
 
-  # Where Ecto looks for the migrations of a repository that says nothing else.
+  # Ecto's default folder for the migrations of a repository.
   defp folder(repo) do
     last = repo |> String.split(".") |> List.last() |> Macro.underscore()
     Path.join(["priv", last, "migrations"])

@@ -92,7 +92,7 @@ defmodule Mix.Tasks.Mcp.Install do
     end
   end
 
-  # A name that is written wrongly would only be found out by the client.
+  # Checks the router now: otherwise only the client would notice a wrong name.
   defp router!(name, options) do
     :ok = Mix.McpServer.compile(compile: options[:compile], quiet: options[:print])
     inspect(Mix.McpServer.router!(name))

@@ -48,13 +48,13 @@ defmodule Mix.Tasks.Mcp.Lint do
     :ok = Mix.McpServer.compile(compile: options[:compile], quiet: json?)
     routers = Mix.McpServer.routers!(names)
     findings = Enum.flat_map(routers, &findings(&1, rules))
-    # Not through the shell of Mix, which prints nothing with MIX_QUIET=1.
+    # `Mix.shell()` prints nothing with MIX_QUIET=1.
     IO.puts(if(json?, do: json(findings), else: text(findings, length(routers))))
     if failed?(findings, options[:strict]), do: exit({:shutdown, 1})
     :ok
   end
 
-  # The files of findings are those of their application, which need not be where the task runs.
+  # Paths in findings are relative to their application, which may be in another folder than the task.
   defp findings(router, rules) do
     folder = Mix.McpServer.folder(router)
     for finding <- Lint.run(router, rules), do: %{finding | file: Path.join(folder, finding.file)}
@@ -65,7 +65,7 @@ defmodule Mix.Tasks.Mcp.Lint do
     Keyword.take(options, @budgets)
   end
 
-  # An option that is given again adds to what it was given before.
+  # Repeated options add up.
   defp codes!(options) do
     for name <- [:only, :ignore], texts = Keyword.get_values(options, name), texts != [] do
       {name, Enum.flat_map(texts, &codes!(name, &1))}

@@ -21,7 +21,7 @@ defmodule Mix.Tasks.Mcp.Native do
   alias McpServer.Native.Library
   alias McpServer.NativeBuild.Checksums
 
-  # mix.exs of the library brings it, for whoever compiles.
+  # The library's mix.exs loads this module when the library is compiled from source.
   @compile {:no_warn_undefined, Checksums}
 
   @usage "usage: mix mcp.native, or mix mcp.native checksums FOLDER|FILE… [--output PATH]"

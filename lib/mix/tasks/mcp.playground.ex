@@ -33,7 +33,7 @@ defmodule Mix.Tasks.Mcp.Playground do
   @usage "usage: mix mcp.playground ROUTER [--port PORT] [--as PRINCIPAL | --auth] [--timeout MS] [--no-compile] " <>
            "[--no-start], for example mix mcp.playground MyApp.MCP"
 
-  # Whom the test issuer's tokens are for.
+  # The audience of the test issuer's tokens.
   @audience "http://127.0.0.1/playground"
 
   @impl true

@@ -44,7 +44,7 @@ defmodule Mix.Tasks.Mcp.ServerJson do
            "[--description TEXT] [--output FILE], for example " <>
            "mix mcp.server_json MyApp.MCP --name io.github.ada/my_app --url https://example.com/mcp"
 
-  # In the order of the registry's own examples.
+  # The order of the registry's examples.
   @order ~w($schema name title description version websiteUrl remotes packages)
 
   @impl true

@@ -43,9 +43,9 @@ defmodule Mix.Tasks.Mcp.Stdio do
   def run(arguments) do
     {name, options} = Mix.McpServer.parse!(arguments, [principal: :string], @usage)
     Stdio.take_over!()
-    # Meanwhile: a twentieth of what follows is spent on OpenSSL.
+    # Loads OpenSSL in parallel: it takes a twentieth of the start time.
     spawn(fn -> Code.ensure_loaded(:crypto) end)
-    # Each client starts a VM of its own, and only one of them could have the port.
+    # Each client starts its own VM, and only one VM could listen on the port.
     Application.put_env(:mcp_server, :serve_http, false)
     :ok = Mix.McpServer.start_application(options)
     Stdio.serve([router: Mix.McpServer.router!(name)] ++ Keyword.take(options, [:timeout, :principal]))
