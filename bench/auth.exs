@@ -2,11 +2,11 @@ for file <- ~w(http/request http/router), do: Code.require_file("#{file}.exs", _
 
 defmodule Bench.Auth do
   @moduledoc """
-  What access tokens cost: a call with a token that is known, against one of an open server; requests that are refused;
-  and tokens that come for the first time.
+  The cost of access tokens: a call with a known token, compared with a call of an open server; refused requests;
+  and new tokens.
 
-  Server, client and issuer are this VM. Each answer is looked at before anything is measured. Times are microseconds of
-  processor time, the clock's in brackets; over sockets, they are of server and client together.
+  Server, client and issuer run in this VM. Each answer is checked before the measurements. Times are microseconds of
+  processor time, with wall time in brackets. Over sockets they include server and client.
   """
 
   alias Bench.Http.{Request, Router}
@@ -18,17 +18,17 @@ defmodule Bench.Auth do
 
   @resource "http://localhost/mcp"
   @algorithms ["RS256", "PS256", "ES256", "EdDSA"]
-  # Microseconds that a rule takes to refuse a request, and that a known token adds to one.
+  # The most microseconds to refuse a request by a rule, and the most that a known token adds to a request.
   @at_most_us 5
-  # The rate of a protected call, of the open one's.
+  # The least rate of a protected call, as a part of the open call's rate.
   @at_least 0.9
-  # Microseconds to verify a token, of which 1,000 a second shall be verified.
+  # The most microseconds to verify a token: 1,000 tokens a second must be possible.
   @verified_us 1_000
 
   def run do
     {:ok, issuer} = Issuer.start_link()
     options = [resource: @resource, issuer: Issuer.url(issuer)]
-    # The issuer makes its keys when it first signs with them, and the servers fetch them once.
+    # The issuer creates its keys at the first signature, and the servers fetch them once.
     for algorithm <- @algorithms, do: token(issuer, alg: algorithm)
     token = token(issuer)
     [open, guarded] = for options <- [[], [auth: options]], do: start(options)
@@ -39,7 +39,7 @@ defmodule Bench.Auth do
 
   defp token(issuer, options \\ []), do: Issuer.token(issuer, Keyword.merge([audience: @resource], options))
 
-  # Each by a rule: no signature is verified.
+  # A rule refuses each of these, without verifying a signature.
   defp refused(issuer) do
     [
       {"no token", nil},
@@ -56,7 +56,7 @@ defmodule Bench.Auth do
     %{socket: socket, service: :sys.get_state(server).mount.service}
   end
 
-  # Of what a client on loopback holds without a token no share is counted, and an open server would have less to do.
+  # No limit per address applies to clients on loopback without a token, so an open server would do less work.
   defp address do
     {:ok, interfaces} = :inet.getifaddrs()
     addresses = for {_name, facts} <- interfaces, {:addr, {first, _, _, _} = own} <- facts, first != 127, do: own
@@ -77,7 +77,7 @@ defmodule Bench.Auth do
     ])
   end
 
-  # The answers are small enough to come at once.
+  # The answers are small enough for one read.
   defp ask(%{socket: socket}, request) do
     :ok = :gen_tcp.send(socket, request)
     {:ok, answer} = :gen_tcp.recv(socket, 0, 5_000)
@@ -93,7 +93,7 @@ defmodule Bench.Auth do
     [{"a protected call: #{Float.round(rate, 2)} of the open one's rate, at least #{@at_least}", rate >= @at_least}]
   end
 
-  # The bytes of a request judged, without a socket.
+  # Judges the bytes of a request, without a socket.
   defp requests(open, guarded, issuer, token) do
     [bare, warm] = [call(nil), call(token)]
     refused = refused(issuer)
@@ -110,7 +110,7 @@ defmodule Bench.Auth do
 
   defp target(text, us, most), do: {"#{text} #{Measure.us(us)} µs, at most #{most} µs", us <= most}
 
-  # With a cache nothing would be verified twice.
+  # With a cache no token would be verified twice.
   defp new_tokens(issuer, options) do
     plan = Plan.new!("bench", [cache: false] ++ options)
     heads = for algorithm <- @algorithms, do: head(token(issuer, alg: algorithm))

@@ -1,21 +1,21 @@
 defmodule Bench.Grants do
   @moduledoc """
-  Lists that are not the same for every client: `tools/list` of 100 declared tools over HTTP, from a router that lists
-  them for everybody and from one that asks a function first; and 1,000 principals with 50 run-time tools each beside
-  the declared ones.
+  Lists that differ between clients: `tools/list` of 100 declared tools over HTTP, from a router that lists
+  them for all clients and from a router that filters them with a function; and 1,000 principals with 50 run-time tools
+  each in addition to the declared tools.
 
-  Each list is read back once, and must hold the tools.
-  Times are microseconds of processor time of server and client, the clock's in brackets.
+  Each list is read once, and must contain the tools.
+  Times are microseconds of processor time of server and client, with wall time in brackets.
   """
 
   alias Bench.{Measure, Workloads}
   alias McpServer.{Catalog, Conn, Dispatch, HttpServer, JSON, Protocol, Tools}
 
-  # A filtered list against an open one.
+  # The most time of a filtered list, as a multiple of an open list.
   @at_most 1.5
   @principals 1_000
   @tools 50
-  # What 50,000 tools may take: MiB.
+  # The most MiB for 50,000 tools.
   @at_most_mib 128
 
   defmodule Router do
@@ -119,7 +119,7 @@ defmodule Bench.Grants do
     })
   end
 
-  # A connection, the request's bytes, and the size of the response, which is the same each time.
+  # A connection, the request's bytes, and the size of the response, which never changes.
   defp connect(router) do
     {:ok, server} = HttpServer.start_link(router: router, port: 0, assigns: %{user: "ada"})
     {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, HttpServer.port(server), [:binary, active: false, nodelay: true])

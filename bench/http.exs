@@ -2,12 +2,12 @@ for file <- ~w(request client server contenders wrk rounds idle), do: Code.requi
 
 defmodule Bench.Http do
   @moduledoc """
-  The library over HTTP, against servers on the official SDKs: requests a second, how long they take, processor time
-  and memory, and what an idle connection and an idle stream cost. Where Bandit is on the code path, also what the plug
-  adds to a plug that does nothing.
+  Compares the library over HTTP with servers on the official SDKs: requests a second, latencies, processor time
+  and memory, and the cost of an idle connection and an idle stream. With Bandit on the code path, it also compares
+  the plug with an empty plug.
 
-  wrk runs on the same machine and takes its share of the processors. `BENCH_ROUNDS` and `BENCH_SECONDS` change how
-  often and how long is measured, `BENCH_STREAMS` how many idle ones are opened.
+  wrk runs on the same machine and uses a part of the processors. `BENCH_ROUNDS` and `BENCH_SECONDS` set the number and
+  the length of the measurements, `BENCH_STREAMS` the number of idle streams.
   """
 
   alias Bench.Http.{Client, Contenders, Idle, Request, Rounds, Server}
@@ -15,9 +15,9 @@ defmodule Bench.Http do
 
   @measured [echo: 1, echo: 16, echo: 64, echo: 256, echo_in_session: 16, ping: 16, list: 16]
 
-  # Of rmcp's: at least so many times the requests a second, at most so many times the processor time and the p99.
+  # Multiples of rmcp's figures: at least for requests a second, at most for processor time and p99.
   @targets [
-    # One connection leaves both cores idle between messages: what counts is how fast a scheduler wakes.
+    # One connection leaves both cores idle between messages, so the wake-up time of a scheduler decides.
     {"listener, default", :echo, 1, per_second: 1.0},
     {"listener", :echo, 16, per_second: 1.2, processor: 0.75},
     {"listener", :echo, 64, per_second: 1.2, processor: 0.75},
@@ -30,7 +30,7 @@ defmodule Bench.Http do
     {"listener", :list, 16, per_second: 1.8, p99: 1.0},
     {"plug", :echo, 16, per_second: 1.0}
   ]
-  # The same server with other flags, which change nothing for what is idle.
+  # The same server with other flags, which do not affect idle connections.
   @flags_alone ["listener, bound", "listener, default"]
   @sessions 64
   @connection_kib 8
@@ -127,7 +127,7 @@ defmodule Bench.Http do
     end
   end
 
-  # No target: what TLS takes is OTP's and OpenSSL's.
+  # No target: the cost of TLS belongs to OTP and OpenSSL.
   defp tls_cost do
     {:ok, _applications} = Application.ensure_all_started(:ssl)
     [plain, tls] = for {name, command} <- Contenders.encrypted(), do: Server.start(name, command)
@@ -165,7 +165,7 @@ defmodule Bench.Http do
         do: {"listener, #{what}: #{Float.round(kib, 1)} KiB each, at most #{most} KiB", kib <= most}
   end
 
-  # On a server that has done nothing before, whose memory has no room left over from other work.
+  # Measured on a new server, whose memory has no free room from earlier work.
   defp idle_kib(name, command, count, open) do
     server = Server.start(name, command)
     kib = Idle.kib_each(server, count, open)

@@ -1,39 +1,40 @@
 defmodule Bench.Json do
   @moduledoc """
-  Encoding and decoding of the workloads W1 to W6, by turns with the yardsticks:
+  Encoding and decoding of the workloads W1 to W6, in turns with the yardsticks:
 
-    * jiffy, Debian's `erlang-jiffy`, given ready maps;
-    * sonic-rs, native Rust, which writes structs of its own and reads into them: no BEAM, no terms;
-    * `serde_json::Value`, native Rust, which writes a tree that is there and reads into one;
-    * Jason, where it can be loaded: `BENCH_JASON` names the folder of its beam files;
-    * Elixir's `JSON`, where there is one.
+    * jiffy, Debian's `erlang-jiffy`, with prepared maps;
+    * sonic-rs, native Rust, which writes and reads Rust structs: no BEAM, no terms;
+    * `serde_json::Value`, native Rust, which writes an existing tree and reads into a tree;
+    * Jason, if it can be loaded: `BENCH_JASON` names the folder of its beam files;
+    * Elixir's `JSON`, if it exists.
 
-  Each encoder gives one binary, jiffy what it gives by itself. Ours is given structs in W2, the others ready maps.
+  Each encoder returns one binary; jiffy returns its default output. In W2 ours encodes structs, the others encode maps.
 
-  All must give the same answer before any is measured: what is written reads back the same, what is read is the same.
-  Times are microseconds of processor time, the clock's in brackets; a ratio is a yardstick's time by ours.
+  All results are compared before the measurements: written texts must read back to the same value, and read values must
+  be equal. Times are microseconds of processor time, with wall time in brackets; a ratio is a yardstick's time divided
+  by ours.
   """
 
   alias Bench.{Measure, Native, Workloads}
   alias McpServer.JSON, as: Ours
 
-  # W6 is more than one message may hold: what is longer than this is read with other limits than the default.
+  # W6 exceeds the limits of a message: longer texts than this are read with other limits.
   @most_bytes 2_000_000
   @limits [max_bytes: 1_000_000_000, max_values: 10_000_000]
 
-  # At least so many times as fast, by yardstick and workload.
+  # The least speed compared with a yardstick, by workload.
   @encode %{
     "jiffy" => %{"W2" => 3, "W4" => 3, "W6" => 3},
     "Jason" => %{"W2" => 10, "W3a" => 30, "W3b" => 16, "W4" => 10, "W6" => 13}
   }
-  # At most so many times the time of sonic-rs writing native structs.
+  # The most time compared with sonic-rs writing native structs.
   @native %{"W2" => 2, "W3a" => 1.25, "W3b" => 1.25, "W4" => 2.2, "W6" => 2.2}
   @decode %{
     "jiffy" => %{"W2" => 4, "W4" => 4},
     "Jason" => %{"W1" => 2, "W2" => 3.5, "W4" => 5}
   }
 
-  @doc "Whether Jason is there, loaded from `BENCH_JASON` if that is set."
+  @doc "Whether Jason is available, loaded from `BENCH_JASON` if that is set."
   @spec jason?() :: boolean()
   def jason? do
     with path when is_binary(path) <- System.get_env("BENCH_JASON"), do: Code.append_path(path)
@@ -92,7 +93,7 @@ defmodule Bench.Json do
 
   defp loaded?(module), do: Code.ensure_loaded?(module)
 
-  # Speed says nothing before the answers agree.
+  # Only equal answers can be compared.
   defp same!(what, name, answers) do
     match?([_one], Enum.uniq(answers)) || raise "#{what} #{name}: the implementations do not give the same answer"
   end

@@ -2,12 +2,12 @@ for file <- ~w(http/request), do: Code.require_file("#{file}.exs", __DIR__)
 
 defmodule Bench.Lists do
   @moduledoc """
-  Answering `tools/list` of 100 tools, at every revision: from the line that came in to the bytes that go out, without
-  the pipe or the socket.
+  Answers `tools/list` of 100 tools at every revision: from the received line to the bytes of the answer, without
+  a pipe or socket.
 
-  By turns with what it would take to write the tools anew each time, as maps, with `McpServer.JSON`. The first answer
-  of each revision is read back, and must hold the tools.
-  Times are microseconds of processor time, the clock's in brackets.
+  It takes turns with encoding the tools as maps for each answer with `McpServer.JSON`. The first answer
+  of each revision is read back, and must contain the tools.
+  Times are microseconds of processor time, with wall time in brackets.
   """
 
   alias Bench.Http.Request
@@ -61,7 +61,7 @@ defmodule Bench.Lists do
       [{@stateless, Request.list().body, %{transport: :stdio, revision: nil, initialized: false}}]
   end
 
-  # The answer, if it is the list.
+  # Returns the answer if it is the list.
   defp list!(revision, list) do
     {:reply, reply} = list.()
     reply = IO.iodata_to_binary(reply)

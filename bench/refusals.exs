@@ -2,10 +2,10 @@ for file <- ~w(http/request http/router), do: Code.require_file("#{file}.exs", _
 
 defmodule Bench.Refusals do
   @moduledoc """
-  How long it takes to refuse what is nested too deep, from the line that came in to the answer that goes out:
+  The time to refuse messages that are nested too deeply, from the received line to the answer:
   brackets 129, 100,000 and ten million deep, as the message and in the arguments of a call.
 
-  The answer of each is looked at first. Times are microseconds of processor time, the clock's in brackets.
+  Each answer is checked first. Times are microseconds of processor time, with wall time in brackets.
   """
 
   alias Bench.Http.Router
@@ -38,7 +38,7 @@ defmodule Bench.Refusals do
 
   defp message(depth), do: String.duplicate("[", depth)
 
-  # The arguments are the third level. What would close them is left out: ten million levels are one message then.
+  # The arguments are the third level. Closing brackets are left out, so that ten million levels fit into a message.
   defp arguments(depth) do
     start = ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"a":)
     start <> String.duplicate("[", depth - 3)

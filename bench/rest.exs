@@ -2,11 +2,12 @@ for file <- ~w(request wrk), do: Code.require_file("http/#{file}.exs", __DIR__)
 
 defmodule Bench.Rest do
   @moduledoc """
-  A page of 100 rows from the ETS store, against the same bytes that are only sent: by a route that has them as a binary,
-  and by the listener from its own memory. A page of kept rows is written once and held ready; `sorted` and `of a function` are written each time.
+  A page of 100 rows from the ETS store, compared with sending the same bytes: from a route that has them as a binary,
+  and from the listener's memory. A page of stored rows is encoded once and cached; `sorted` and `of a function` are
+  encoded each time.
 
-  wrk runs on the same machine and takes its share of the processors. `BENCH_ROUNDS` and `BENCH_SECONDS` change how
-  often and how long is measured. With Bandit in `ERL_LIBS` the plug takes part, against a plug that sends the bytes.
+  wrk runs on the same machine and uses a part of the processors. `BENCH_ROUNDS` and `BENCH_SECONDS` set the number and
+  the length of the measurements. With Bandit in `ERL_LIBS` the plug is compared with a plug that sends the bytes.
   """
 
   @compile {:no_warn_undefined, [Bandit, Plug.Conn, ThousandIsland]}
@@ -22,7 +23,7 @@ defmodule Bench.Rest do
 
   defmodule Static do
     @compile {:no_warn_undefined, Plug.Conn}
-    @moduledoc "Answers every request with the same bytes: as a route of the library's server, or as a plug."
+    @moduledoc "Answers every request with the same bytes, as a route of the library's server or as a plug."
     @behaviour McpServer.Http.Route
 
     alias McpServer.Http.Sink
@@ -65,7 +66,7 @@ defmodule Bench.Rest do
   @rows 10_000
   @page 100
   @connections 64
-  # Of the requests a second of a route that only sends.
+  # The least requests a second, as a part of those of a route that only sends.
   @target 0.5
 
   def run do
@@ -121,7 +122,7 @@ defmodule Bench.Rest do
   end
 
   defp listener(kept, asked) do
-    # As many bytes as the page has, in a document that the listener serves by itself.
+    # A metadata document of the page's size, which the listener serves itself.
     metadata = %{resource: "http://localhost/mcp", page: String.duplicate("x", byte_size(page()) - 45)}
 
     {:ok, server} =

@@ -1,8 +1,8 @@
 defmodule Bench.Results do
   @moduledoc """
-  Answers of 10,000 rows of 5 fields in the shapes of results: from what the handler returns to the message that goes
-  out, with the structured content as text beside it. jiffy does the same, twice over ready maps. A presentation's
-  text is pretty and its keys are in declared order.
+  Answers with 10,000 rows of 5 fields in the shapes of results: from the handler's return value to the sent message,
+  with the structured content also as text. jiffy does the same by encoding prepared maps twice. A presentation's
+  text is indented, with its keys in declared order.
   """
 
   alias Bench.{Measure, Workloads}
@@ -26,7 +26,7 @@ defmodule Bench.Results do
     for {name, %{"jiffy" => jiffy, "ours" => ours}} <- results, do: target(name, jiffy / ours)
   end
 
-  # What the handler returns, and the structured content that a client gets for it.
+  # The handler's return value, and the structured content that a client receives.
   defp shapes(rows) do
     envelope = fn -> Envelope.success(%{"rows" => rows}, pagination: [has_more: false, total_count: 10_000]) end
     map = %{"rows" => rows}
@@ -74,7 +74,7 @@ defmodule Bench.Results do
     apply(:jiffy, :encode, [%{"jsonrpc" => "2.0", "id" => 1, "result" => result}, [:use_nil]])
   end
 
-  # The message, and what its text says: the order of keys is not the same.
+  # The decoded message and text, because the order of keys differs.
   defp meaning(reply) do
     message = JSON.decode!(IO.iodata_to_binary(reply), @limits)
     [%{"text" => text}] = message["result"]["content"]

@@ -1,5 +1,5 @@
 # Runs the benchmarks named on the command line, or all of them: `bin/bench`, `bin/bench json stdio`.
-# Each returns its targets as `{text, met?}`; a benchmark without a yardstick on this machine returns none.
+# Each returns its targets as `{text, met?}`, or none if this machine lacks its yardstick.
 
 for file <- ~w(measure native workloads), do: Code.require_file("support/#{file}.exs", __DIR__)
 

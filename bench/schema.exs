@@ -1,10 +1,10 @@
 defmodule Bench.Schema do
   @moduledoc """
-  Validation: a tool's arguments, six fields, all of them given; and a tool's output of 10,000 rows of five fields.
+  Validation of a tool's arguments, six fields that are all present, and of a tool's output, 10,000 rows of five fields.
 
-  By turns with the `jsonschema` crate on a `serde_json::Value` that is there already: native Rust, without the time
-  that making a tree of the terms would take. Ours is the whole call, `McpServer.Schema.Validator.validate/2`.
-  Times are microseconds of processor time, the clock's in brackets.
+  It takes turns with the `jsonschema` crate on an existing `serde_json::Value`: native Rust, without the time
+  for building a tree from terms. Ours is the whole call, `McpServer.Schema.Validator.validate/2`.
+  Times are microseconds of processor time, with wall time in brackets.
   """
 
   alias Bench.{Measure, Native, Workloads}
@@ -35,7 +35,7 @@ defmodule Bench.Schema do
     Measure.timings([{"ours", fn -> Validator.validate(validator, value) end} | native])
   end
 
-  # One thing wrong, at the end of what is looked at.
+  # One invalid value, at the end of the checked values.
   defp spoilt(%{"limit" => _limit} = arguments), do: %{arguments | "limit" => 101}
   defp spoilt(%{"rows" => rows} = output), do: %{output | "rows" => rows ++ [%{hd(rows) | "id" => "1"}]}
 

@@ -1,9 +1,9 @@
 defmodule Bench.Startup do
   @moduledoc """
-  From the start of a command to the answer of its first call, in a compiled project that depends on this repository by
-  `git:`. What is not committed takes no part. Beside it: how long Mix takes in a project without dependencies.
+  The time from the start of a command to the answer of its first call, in a compiled project that depends on this
+  repository by `git:`. Uncommitted changes are not measured. It also measures Mix in a project without dependencies.
 
-  The processor time is that of the whole command, up to its end. `BENCH_ROUNDS` changes how often is measured.
+  The processor time is of the whole command, until its end. `BENCH_ROUNDS` sets the number of measurements.
   """
 
   alias Bench.Measure
@@ -40,7 +40,7 @@ defmodule Bench.Startup do
   end
   """
 
-  # The answer, and then what bash says about the command: seconds of the user and of the system.
+  # The answer, then bash's times of the command: user and system seconds.
   @script ~S({ TIMEFORMAT='time %U %S'; time printf '%s\n' "$REQUEST" | "$@" 2>/dev/null; } 2>&1)
 
   def run do

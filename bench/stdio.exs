@@ -2,12 +2,12 @@ for file <- ~w(http/request stdio/client), do: Code.require_file("#{file}.exs", 
 
 defmodule Bench.Stdio do
   @moduledoc """
-  The tool `echo` over stdio, against servers on the official SDKs: calls sent all at once, and one after the other, with
-  requests of 2025-11-25 and with such of 2026-07-28.
+  The tool `echo` over stdio, compared with servers on the official SDKs: calls sent all at once and one after the
+  other, with requests of 2025-11-25 and of 2026-07-28.
 
-  One client for all writes the same bytes from a file; what it reaches with `cat` in the place of a server is shown
-  beside. rmcp has two ways to serve stdio, the one of its examples and one for pipes; both take part. `BENCH_ROUNDS`
-  changes how often is measured.
+  The same client sends the same bytes from a file to each server. Its figures with `cat` instead of a server are shown
+  too. rmcp can serve stdio in two ways, as in its examples and for pipes; both take part. `BENCH_ROUNDS` sets the
+  number of measurements.
   """
 
   alias Bench.Http.Request
@@ -77,7 +77,7 @@ defmodule Bench.Stdio do
 
   defp call(request, id), do: String.replace_prefix(request.body, ~s({"id":1,), ~s({"id":#{id},))
 
-  # Speed says nothing before the answers agree.
+  # Only equal answers can be compared.
   defp check!(%{name: "cat"}, _request), do: :ok
 
   defp check!(client, request) do
@@ -91,7 +91,7 @@ defmodule Bench.Stdio do
     end
   end
 
-  # What one revision requires and another has not, and what says nothing by being there.
+  # Drops the members that only some revisions have, and members without meaning.
   defp plain(result) do
     result = Map.drop(result, ~w(_meta resultType))
     if result["isError"] == false, do: Map.delete(result, "isError"), else: result

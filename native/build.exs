@@ -4,18 +4,18 @@ end
 
 defmodule McpServer.NativeBuild do
   @moduledoc """
-  Finds the native library. The options of each function are a map of `:root` (the package's folder), `:version`, `:source_url`,
-  `:env` (the variables of the environment) and `:folder` (cargo's target folder).
+  Finds the native library. Each function takes a map of options: `:root` (the package's folder), `:version`,
+  `:source_url`, `:env` (the environment variables) and `:folder` (cargo's target folder).
 
-  cargo builds it when `MCP_SERVER_BUILD` is set, for a pre-release, and for a package without checksums. Otherwise a
-  precompiled library comes from the cache or from the release; when that fails cargo builds it, and one line says why.
+  cargo builds the library if `MCP_SERVER_BUILD` is set, for a pre-release, and for a package without checksums.
+  Otherwise a precompiled library comes from the cache or the release. If that fails, cargo builds it and prints why.
   """
 
   alias McpServer.NativeBuild.{Cargo, Precompiled, Target}
 
   @type found :: %{bytes: binary, target: String.t(), origin: String.t(), stamp: String.t()}
 
-  @doc "Gives the library; raises `Mix.Error` where there is none and cargo cannot build it."
+  @doc "Returns the library; raises `Mix.Error` if none exists and cargo cannot build it."
   @spec library!(map) :: found
   def library!(options) do
     case Precompiled.library(options) do
@@ -25,7 +25,7 @@ defmodule McpServer.NativeBuild do
     end
   end
 
-  @doc "The text that lies beside an installed library."
+  @doc "The text of the manifest next to an installed library."
   @spec describe(found) :: String.t()
   def describe(found) do
     sum = Base.encode16(:crypto.hash(:sha256, found.bytes), case: :lower)

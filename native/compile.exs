@@ -1,12 +1,12 @@
 defmodule Mix.Tasks.Compile.McpNative do
   @moduledoc """
-  Puts the native library where `McpServer.Native` loads it from: a precompiled one, or one that cargo builds.
+  Installs the native library, precompiled or built by cargo, where `McpServer.Native` loads it.
 
-  The library ends up in `priv/native` of the compiled application, below the build path: a `priv`
-  folder in the source tree would be linked into every environment and shared between them. Cargo's
-  own target folder lies below the build root, so `mix clean` and a removed `_build` remove it too.
+  The library is installed in `priv/native` of the compiled application, below the build path. A `priv`
+  folder in the source tree would be linked into every environment, and so be shared between them. Cargo's
+  target folder is below the build root, so `mix clean` and the removal of `_build` remove it too.
 
-  `McpServer.NativeBuild` in `native/build.exs` says where a library may come from.
+  `McpServer.NativeBuild` in `native/build.exs` lists the sources of a library.
   """
   use Mix.Task.Compiler
 
@@ -19,7 +19,7 @@ defmodule Mix.Tasks.Compile.McpNative do
 
   @impl true
   def run(_args) do
-    # Not earlier: Mix reads mix.exs at each start, and compiles the library only at some.
+    # Loaded here and not earlier: Mix reads mix.exs at each start, but compiles the library only at some.
     Code.require_file("build/stamp.exs", __DIR__)
     options = options()
 
@@ -51,7 +51,7 @@ defmodule Mix.Tasks.Compile.McpNative do
   defp library, do: Path.join(Mix.Project.app_path(), "priv/native/mcp_nif.so")
   defp origin, do: Path.join(Path.dirname(library()), "origin.txt")
 
-  # One folder for all environments: the release build of the crates is the same in each.
+  # One folder for all environments, because the crates' release build is the same in each.
   defp target do
     Mix.Project.build_path() |> Path.dirname() |> Path.join("mcp_native")
   end
@@ -63,8 +63,8 @@ defmodule Mix.Tasks.Compile.McpNative do
     File.write!(manifest(), found.stamp)
   end
 
-  # Renamed into place, because the old file may be loaded, here or in another node; left alone
-  # when nothing changed.
+  # The new file is renamed into place, because this or another node may have loaded the old file. An equal
+  # file stays.
   defp put(file, bytes) do
     unless File.read(file) == {:ok, bytes} do
       File.mkdir_p!(Path.dirname(file))

@@ -1,19 +1,19 @@
 defmodule McpServer.StderrShell do
   @moduledoc """
-  Keeps stdout clean while `mix mcp.stdio`, and other tasks whose stdout is read by programs, get ready.
+  Keeps stdout clean during the start of `mix mcp.stdio` and other tasks whose stdout programs read.
 
-  Their stdout carries messages or results, and Mix may have to compile first: what it says, what macros print
-  and what is logged on the way goes to stderr. `mix.exs` reads this file before Mix compiles anything.
+  Their stdout carries messages or results, and Mix may have to compile first. The output of Mix and of macros,
+  and the log, go to stderr. `mix.exs` loads this file before Mix compiles anything.
   """
   @behaviour Mix.Shell
 
-  @doc "Sends all of it to stderr from now on."
+  @doc "Sends all output to stderr from now on."
   def install do
     Mix.shell(__MODULE__)
-    # Compilers and applications are started by this process and write where it writes.
+    # This process starts compilers and applications, and they inherit its output.
     Process.group_leader(self(), Process.whereis(:standard_error))
     redirect_log(:logger.get_handler_config(:default))
-    # Where Logger, once it starts, writes to: before Elixir 1.15 and since.
+    # The output of Logger once it starts: before Elixir 1.15, and since 1.15.
     put_logger(:console, &Keyword.put(&1, :device, :standard_error))
 
     put_logger(
@@ -29,7 +29,7 @@ defmodule McpServer.StderrShell do
 
   defp redirect_log(_other), do: :ok
 
-  # `false` stands for no handler at all.
+  # `false` means no handler.
   defp put_logger(key, change) do
     options = Application.get_env(:logger, key, [])
     if is_list(options), do: Application.put_env(:logger, key, change.(options))
@@ -49,7 +49,7 @@ defmodule McpServer.StderrShell do
   @impl true
   def cmd(command, options \\ []), do: Mix.Shell.cmd(command, options, &IO.write(:stderr, &1))
 
-  # Nobody is there to answer: stdin belongs to the client.
+  # No user can answer: stdin belongs to the client.
   @impl true
   def prompt(message), do: info(message) && ""
 

@@ -1,5 +1,5 @@
 defmodule Bench.Http.Client do
-  @moduledoc "As much of an HTTP client as it takes to ask once, and to hold streams open."
+  @moduledoc "A minimal HTTP client: sends one request, and holds streams open."
 
   alias Bench.Http.Request
 
@@ -7,7 +7,7 @@ defmodule Bench.Http.Client do
 
   @type response :: %{status: pos_integer(), headers: %{String.t() => String.t()}, body: String.t()}
 
-  @doc "One request on a connection of its own."
+  @doc "Sends one request on a new connection."
   @spec post(:inet.port_number(), Request.t(), String.t() | nil) :: response()
   def post(port, request, session \\ nil) do
     socket = send_request(port, request, session, [{"Connection", "close"}])
@@ -19,7 +19,7 @@ defmodule Bench.Http.Client do
     %{status: String.to_integer(status), headers: headers, body: body}
   end
 
-  @doc "Opens a stream, and returns its connection once the first event has come."
+  @doc "Opens a stream, and returns its connection after the first event."
   @spec open_stream(:inet.port_number(), Request.t()) :: :gen_tcp.socket()
   def open_stream(port, request) do
     socket = send_request(port, request, nil, [])
@@ -27,7 +27,7 @@ defmodule Bench.Http.Client do
     socket
   end
 
-  @doc "A connection that stays open behind the answer to a request."
+  @doc "A connection that stays open after the answer to a request."
   @spec open_connection(:inet.port_number(), Request.t()) :: :gen_tcp.socket()
   def open_connection(port, request) do
     socket = send_request(port, request, nil, [])
@@ -35,14 +35,14 @@ defmodule Bench.Http.Client do
     socket
   end
 
-  @doc "A connection without a request; returns what closes it."
+  @doc "Opens a connection without a request; returns a function that closes it."
   @spec connect(:inet.port_number()) :: (() -> :ok)
   def connect(port) do
     {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, port, [:binary, active: false], @timeout)
     fn -> :gen_tcp.close(socket) end
   end
 
-  @doc "The same over TLS, with a handshake of its own."
+  @doc "The same over TLS, with a new handshake."
   @spec connect_encrypted(:inet.port_number()) :: (() -> :ok)
   def connect_encrypted(port) do
     options = [:binary, active: false, verify: :verify_none, log_level: :error]
@@ -50,7 +50,7 @@ defmodule Bench.Http.Client do
     fn -> :ssl.close(socket) end
   end
 
-  @doc "Whether the server has not closed a connection."
+  @doc "Whether a connection is still open."
   @spec open?(:gen_tcp.socket()) :: boolean()
   def open?(socket), do: :gen_tcp.recv(socket, 0, 0) != {:error, :closed}
 
@@ -85,7 +85,7 @@ defmodule Bench.Http.Client do
     end
   end
 
-  # An event ends with an empty line, and so does the head.
+  # An event and the head both end with an empty line.
   defp await_event(socket, read) do
     {:ok, bytes} = :gen_tcp.recv(socket, 0, @timeout)
     read = read <> bytes

@@ -1,12 +1,12 @@
 defmodule Bench.Http.Contenders do
   @moduledoc """
-  The servers that are compared, each started in the way its SDK serves best.
+  The compared servers, each with the fastest configuration of its SDK.
 
-  `listener` is the library's own server with schedulers that do not spin while they wait, so that its processor time counts
-  work alone. `listener, bound` also binds them to cores (`+stbt db`). `listener, default` has Erlang's default flags: its
-  schedulers spin, so its processor time says nothing. `plug` is the library under Bandit, where Bandit is on the code path
-  (`ERL_LIBS`). The others are the yardsticks of `bench/yardsticks`: all of them stateless, and answering in JSON, which
-  their SDKs offer for older revisions too. Ours wants the session that those revisions have.
+  `listener` is the library's server with schedulers that do not spin while they wait, so that its processor time counts
+  only work. `listener, bound` also binds schedulers to cores (`+stbt db`). `listener, default` has Erlang's default
+  flags: its schedulers spin, so its processor time is meaningless. `plug` is the library under Bandit, if Bandit is on
+  the code path (`ERL_LIBS`). The others are the yardsticks of `bench/yardsticks`, stateless servers that answer in
+  JSON. Their SDKs offer this for older revisions too; our servers require the session of those revisions.
   """
 
   alias Bench.Http.{Client, Request, Server}
@@ -16,10 +16,10 @@ defmodule Bench.Http.Contenders do
 
   @type t :: {name :: String.t(), command :: [String.t()]}
 
-  @doc "Builds the yardsticks. An error is told in a sentence that says what is missing."
+  @doc "Builds the yardsticks. An error is a sentence that names the missing part."
   @spec build() :: {:ok, [t()]} | {:error, String.t()}
   def build do
-    # What cargo and npm have to say goes to stderr and is shown as it comes.
+    # The output of cargo and npm goes to stderr and is shown at once.
     case System.cmd(Path.join(@root, "bench/yardsticks/build"), ["http"], cd: @root) do
       {output, 0} -> {:ok, ours() ++ yardsticks(String.split(output, "\n", trim: true))}
       {_output, _status} -> {:error, "the yardsticks could not be built, see above"}
@@ -37,7 +37,7 @@ defmodule Bench.Http.Contenders do
     for {name, kind, flags} <- kinds, do: {name, serve(kind, flags)}
   end
 
-  @doc "The plug, and one that does nothing, both under Bandit; none where Bandit is not on the code path."
+  @doc "The plug and an empty plug, both under Bandit; none if Bandit is not on the code path."
   @spec plugs() :: [t()]
   def plugs do
     if Code.ensure_loaded?(Bandit),
@@ -45,7 +45,7 @@ defmodule Bench.Http.Contenders do
       else: []
   end
 
-  @doc "The library's own server, without and with TLS."
+  @doc "The library's server, without and with TLS."
   @spec encrypted() :: [t()]
   def encrypted, do: for({name, kind} <- [{"plain", "listener"}, {"TLS", "tls"}], do: {name, serve(kind, quiet())})
 
@@ -71,7 +71,7 @@ defmodule Bench.Http.Contenders do
   @spec ours?(String.t()) :: boolean()
   def ours?(name), do: name in ["listener", "listener, bound", "listener, default", "plug"]
 
-  @doc "Opens sessions on a server that wants them."
+  @doc "Opens sessions on a server that requires them."
   @spec open_sessions(Server.t(), pos_integer()) :: Server.t()
   def open_sessions(server, count) do
     if ours?(server.name), do: %{server | sessions: for(_i <- 1..count, do: open_session(server))}, else: server
@@ -83,7 +83,7 @@ defmodule Bench.Http.Contenders do
     id
   end
 
-  @doc "The sessions wrk uses for a request: none, unless the server and the request's revision have them."
+  @doc "The sessions that wrk uses for a request: none, unless the server and the request's revision have sessions."
   @spec sessions(Server.t(), Request.t()) :: [String.t()]
   def sessions(server, %Request{era: :session} = request) do
     if request.body =~ "tools/call", do: server.sessions, else: []
@@ -91,7 +91,7 @@ defmodule Bench.Http.Contenders do
 
   def sessions(_server, _request), do: []
 
-  @doc "Speed says nothing before the answers agree: raises unless the server gives the answer of the request."
+  @doc "Raises unless the server's answer is correct, because only equal answers can be compared."
   @spec check!(Server.t(), Request.t()) :: :ok
   def check!(server, request) do
     response = Client.post(server.port, request, List.first(sessions(server, request)))
@@ -105,7 +105,7 @@ defmodule Bench.Http.Contenders do
     end
   end
 
-  # What one revision requires and another has not, and what says nothing by being there.
+  # Drops the members that only some revisions have, and members without meaning.
   defp plain(result) do
     result = Map.drop(result, ~w(_meta resultType ttlMs cacheScope))
     if result["isError"] == false, do: Map.delete(result, "isError"), else: result

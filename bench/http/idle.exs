@@ -1,15 +1,15 @@
 defmodule Bench.Http.Idle do
-  @moduledoc "Holds many idle connections or streams open on one server, and sees what memory they take."
+  @moduledoc "Holds many idle connections or streams open on one server, and measures their memory."
 
   alias Bench.Http.{Client, Server}
 
-  # What the first ones take is the server's, not theirs: buffers, code, threads.
+  # The memory of the first connections belongs to the server: buffers, code, threads.
   @first 100
   @at_once 32
-  # Files this program and a server have open besides.
+  # Other open files of this program and a server.
   @other_files 500
 
-  @doc "How many fit: each takes a file in this process and one in the server's."
+  @doc "The most connections: each needs a file in this process and a file in the server."
   @spec count(pos_integer()) :: non_neg_integer()
   def count(wanted) do
     {limit, 0} = System.cmd("sh", ["-c", "ulimit -n"])
@@ -20,7 +20,7 @@ defmodule Bench.Http.Idle do
     end
   end
 
-  @doc "KiB of memory each, once `count` of them are open; `open` opens one on a port."
+  @doc "KiB of memory per connection with `count` open connections; `open` opens one on a port."
   @spec kib_each(Server.t(), pos_integer(), (:inet.port_number() -> :gen_tcp.socket())) :: float()
   def kib_each(server, count, open) do
     first = open(server, @first, open)
@@ -35,7 +35,7 @@ defmodule Bench.Http.Idle do
 
   @connections 2_000
 
-  @doc "Microseconds of processor time that it takes a server to open a connection, and the KiB that it has one for."
+  @doc "The server's microseconds of processor time and KiB of memory for opening a connection."
   @spec connection_cost(Server.t(), (:inet.port_number() -> (() -> :ok))) :: {float(), float()}
   def connection_cost(server, open) do
     first = for _i <- 1..@first, do: open.(server.port)

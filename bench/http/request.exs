@@ -1,8 +1,8 @@
 defmodule Bench.Http.Request do
   @moduledoc """
-  What the servers are asked, the same bytes for each, and what they have to answer.
+  The requests, with the same bytes for each server, and the expected answers.
 
-  `:era` is `:session` for a request of revision 2025-11-25. A server that wants a session for it gets one.
+  `:era` is `:session` for a request of revision 2025-11-25. A server that requires a session gets one.
   """
 
   alias Bench.Workloads
@@ -23,14 +23,14 @@ defmodule Bench.Http.Request do
   @client %{name: "bench", version: "1.0.0"}
   @accept [{"Content-Type", "application/json"}, {"Accept", "application/json, text/event-stream"}]
 
-  @doc "The tools every server has, as JSON has them: `echo` first, and 99 that are only listed."
+  @doc "The JSON of every server's tools: `echo` first, then 99 tools that are only listed."
   @spec tools() :: [map()]
   def tools do
     %{"tools" => [_one | listed]} = JSON.decode!(JSON.encode!(Workloads.tools()))
     [echo_tool() | listed]
   end
 
-  @doc "The tool that is called."
+  @doc "The called tool."
   @spec echo_tool() :: map()
   def echo_tool do
     properties = %{"text" => %{"type" => "string", "description" => "What to answer"}}
@@ -55,21 +55,21 @@ defmodule Bench.Http.Request do
     request(:stateless, "tools/list, #{revision(:stateless)}", "tools/list", %{}, %{"tools" => tools()})
   end
 
-  @doc "A stream of notifications that stays open, since nothing changes."
+  @doc "A stream of notifications that stays open, because no list changes."
   @spec listen() :: t()
   def listen do
     params = %{notifications: %{toolsListChanged: true}}
     request(:stateless, "subscriptions/listen, #{revision(:stateless)}", "subscriptions/listen", params, %{})
   end
 
-  @doc "What opens a session."
+  @doc "The request that opens a session."
   @spec initialize() :: t()
   def initialize do
     params = %{protocolVersion: revision(:session), capabilities: %{}, clientInfo: @client}
     request(:session, "initialize", "initialize", params, %{})
   end
 
-  @doc "What tells the server that the session is open."
+  @doc "The notification that the session is open."
   @spec initialized() :: t()
   def initialized do
     body = JSON.encode!(%{jsonrpc: "2.0", method: "notifications/initialized"})

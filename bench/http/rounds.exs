@@ -1,5 +1,5 @@
 defmodule Bench.Http.Rounds do
-  @moduledoc "Asks every server the same, in turns, so that a slow moment hits all."
+  @moduledoc "Sends the same requests to every server in turns, so that a slow moment affects all servers."
 
   alias Bench.Http.{Contenders, Request, Server, Wrk}
 
@@ -12,12 +12,12 @@ defmodule Bench.Http.Rounds do
         }
 
   @doc """
-  The medians of each server by its name: answers a second, the microseconds that half of them and 99 of 100 took at
-  most, the microseconds of processor time and, as it is in the end, the KiB of memory.
+  The medians of each server by its name: answers a second, p50 and p99 in microseconds, microseconds of processor
+  time, and KiB of memory at the end.
   """
   @spec medians([Server.t()], Request.t(), pos_integer()) :: %{String.t() => figures()}
   def medians(servers, request, connections) do
-    # Warms the server up, and shows how long a right answer is.
+    # Warms the server up, and returns the length of a correct answer.
     sizes = Map.new(servers, &{&1.name, run(&1, request, 1, 1).bytes})
 
     for(_round <- 1..rounds(), server <- servers, do: {server, one_run(server, request, connections, sizes)})
@@ -37,7 +37,7 @@ defmodule Bench.Http.Rounds do
     Wrk.run(Server.url(server), request, Contenders.sessions(server, request), connections, seconds)
   end
 
-  # An error may ride on status 200. Ids that grow, and the answers that wrk did not wait for, make a small difference.
+  # An error may have status 200. Growing ids, and answers after the end of wrk, change the size a little.
   defp same_answers!(server, request, bytes, size) do
     if abs(bytes - size) > size * 0.1 do
       raise "#{server.name} gave other answers to #{request.name} under load: #{bytes} bytes in place of #{size}"
@@ -50,11 +50,11 @@ defmodule Bench.Http.Rounds do
     end
   end
 
-  @doc "How often each measurement is repeated."
+  @doc "The number of repetitions of each measurement."
   @spec rounds() :: pos_integer()
   def rounds, do: setting("BENCH_ROUNDS", 5)
 
-  @doc "How long one takes."
+  @doc "The length of a measurement."
   @spec seconds() :: pos_integer()
   def seconds, do: setting("BENCH_SECONDS", 3)
 

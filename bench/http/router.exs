@@ -1,5 +1,5 @@
 defmodule Bench.Http.Tools do
-  @moduledoc "What the tools do."
+  @moduledoc "The functions of the tools."
   use McpServer.Controller
 
   def echo(_conn, %{"text" => text}), do: {:ok, [text(text)]}
@@ -7,7 +7,7 @@ defmodule Bench.Http.Tools do
 end
 
 defmodule Bench.Http.Router do
-  @moduledoc "The tool that is called, and those that are only listed."
+  @moduledoc "The called tool, and the tools that are only listed."
   use McpServer.Router, name: "bench", version: "1.0.0"
 
   for %{"name" => name, "description" => description, "inputSchema" => schema} = tool <- Bench.Http.Request.tools() do

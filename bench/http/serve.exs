@@ -1,11 +1,11 @@
 # A server of the benchmark on this library: `mix run bench/http/serve.exs listener`; `tls` for the same over TLS, `plug` or
 # `bare_plug` for Bandit.
-# Prints its port and its process id, and ends at the end of its stdin.
+# It prints its port and its process id, and ends at the end of its stdin.
 
 for file <- ~w(../support/workloads request router), do: Code.require_file("#{file}.exs", __DIR__)
 
 defmodule Bench.Http.BarePlug do
-  @moduledoc "Reads a request's body and gives the answer that `echo` gives, whatever was asked: what Bandit and Plug take."
+  @moduledoc "Reads a request's body and always gives the answer of `echo`: measures the cost of Bandit and Plug."
 
   @compile {:no_warn_undefined, Plug.Conn}
 
@@ -36,7 +36,7 @@ defmodule Bench.Http.Serve do
     McpServer.HttpServer.port(server)
   end
 
-  # A chain of one authority, on the curve that most certificates of today have.
+  # A chain with one authority, on the most common curve of certificates.
   defp certificate do
     signed = [key: {:namedCurve, :secp256r1}, digest: :sha256]
     chain = %{root: signed, intermediates: [], peer: signed}
@@ -53,7 +53,7 @@ defmodule Bench.Http.Serve do
 end
 
 [kind] = System.argv()
-# The line that says where it listens goes to stdout by default, and is not for the benchmark.
+# The server logs its address to stdout by default, which the benchmark must not read.
 Logger.configure(level: :warning)
 port = Bench.Http.Serve.start(kind)
 IO.puts("#{port} #{System.pid()}")

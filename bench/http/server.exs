@@ -1,5 +1,5 @@
 defmodule Bench.Http.Server do
-  @moduledoc "A server in a process of its own, started by the benchmark and ended with it."
+  @moduledoc "A server in a separate OS process, which the benchmark starts and ends."
 
   @enforce_keys [:name, :port, :os_pid, :input]
   defstruct [:name, :port, :os_pid, :input, scheme: "http", sessions: []]
@@ -13,7 +13,7 @@ defmodule Bench.Http.Server do
           sessions: [String.t()]
         }
 
-  @doc "Starts a server, which says its port and its process id in one line."
+  @doc "Starts a server, which prints its port and its process id in one line."
   @spec start(String.t(), [String.t()]) :: t()
   def start(name, [command | arguments]) do
     options = [:binary, :exit_status, args: arguments, line: 1000, cd: Path.expand("../..", __DIR__)]
@@ -31,11 +31,11 @@ defmodule Bench.Http.Server do
     end
   end
 
-  @doc "Where the server answers."
+  @doc "The server's URL."
   @spec url(t()) :: String.t()
   def url(server), do: "#{server.scheme}://127.0.0.1:#{server.port}/mcp"
 
-  @doc "Stops a server, by closing its stdin, and waits until it is gone."
+  @doc "Closes the stdin of a server, and waits for its end."
   @spec stop(t()) :: :ok
   def stop(server) do
     Port.close(server.input)
@@ -51,10 +51,10 @@ defmodule Bench.Http.Server do
     end
   end
 
-  @doc "Microseconds of processor time since the server started, the kernel's on its behalf included."
+  @doc "Microseconds of processor time since the start of the server, including kernel time."
   @spec processor_us(t()) :: non_neg_integer()
   def processor_us(server) do
-    # Its name comes second, in parentheses, and may hold anything.
+    # The second field is the name in parentheses, which may contain any character.
     [_pid_and_name, figures] = String.split(File.read!("/proc/#{server.os_pid}/stat"), ") ", parts: 2)
     [user, system] = figures |> String.split() |> Enum.slice(11, 2) |> Enum.map(&String.to_integer/1)
     div((user + system) * 1_000_000, ticks_per_second())
@@ -65,7 +65,7 @@ defmodule Bench.Http.Server do
     ticks |> String.trim() |> String.to_integer()
   end
 
-  @doc "KiB of memory that the server has in use."
+  @doc "KiB of memory in use by the server."
   @spec memory_kib(t()) :: non_neg_integer()
   def memory_kib(server) do
     [_line, kib] = Regex.run(~r/^VmRSS:\s+(\d+) kB$/m, File.read!("/proc/#{server.os_pid}/status"))

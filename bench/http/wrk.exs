@@ -8,8 +8,8 @@ defmodule Bench.Http.Wrk do
   @type figures :: %{requests: pos_integer(), per_second: float(), bytes: float(), p50: integer(), p99: integer()}
 
   @doc """
-  Asks as fast as the answers come: requests, requests per second, bytes per answer, and the microseconds half of them
-  and 99 of 100 took at most. Raises when an answer was missing or had a status of 400 or more.
+  Sends each request right after an answer. Returns requests, requests per second, bytes per answer, and p50 and p99
+  in microseconds. Raises if an answer is missing or has a status of 400 or more.
   """
   @spec run(url :: String.t(), Request.t() | map(), [String.t()], pos_integer(), number()) :: figures()
   def run(url, request, sessions, connections, seconds) do

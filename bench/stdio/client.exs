@@ -1,12 +1,12 @@
 defmodule Bench.Stdio.Client do
-  @moduledoc "A server and the client that talks to it, `bench/yardsticks/stdio_client`: two processes of their own."
+  @moduledoc "A server and its client, `bench/yardsticks/stdio_client`, as two OS processes."
 
   @enforce_keys [:name, :port]
   defstruct [:name, :port]
 
   @type t :: %__MODULE__{name: String.t(), port: port()}
 
-  @doc "Starts a client, which starts the server, sends it `opening` and has the lines of the other file ready."
+  @doc "Starts a client, which starts the server, sends `opening` to it and loads the lines of the other file."
   @spec start(String.t(), [String.t()], client :: Path.t(), opening :: Path.t(), lines :: Path.t()) :: t()
   def start(name, command, client, opening, lines) do
     arguments = [opening, lines | command]
@@ -18,14 +18,14 @@ defmodule Bench.Stdio.Client do
   @spec ask(t()) :: String.t()
   def ask(client), do: command(client, "ask")
 
-  @doc "All lines at once: microseconds they took, microseconds of the server's processor time, bytes of the answers."
+  @doc "Sends all lines at once: microseconds, microseconds of the server's processor time, bytes of the answers."
   @spec pipelined(t()) :: %{elapsed: integer(), processor: integer(), bytes: integer()}
   def pipelined(client) do
     [elapsed, processor, bytes] = numbers(client, "pipelined")
     %{elapsed: elapsed, processor: processor, bytes: bytes}
   end
 
-  @doc "One line after the other: microseconds of the server's processor time, and nanoseconds of round trips."
+  @doc "Sends one line after the other: microseconds of the server's processor time, nanoseconds of round trips."
   @spec sequential(t()) :: %{processor: integer(), p50: integer(), p99: integer()}
   def sequential(client) do
     [processor, p50, p99] = numbers(client, "sequential")
@@ -45,7 +45,7 @@ defmodule Bench.Stdio.Client do
     end
   end
 
-  @doc "Ends the server, by closing its stdin, and with it the client."
+  @doc "Closes the server's stdin, which ends the server and the client."
   @spec stop(t()) :: :ok
   def stop(client) do
     Port.close(client.port)

@@ -1,4 +1,4 @@
-# The server of the benchmark on this library, over stdio: `mix run bench/stdio/serve.exs`.
+# The benchmark's server on this library over stdio: `mix run bench/stdio/serve.exs`.
 
 McpServer.Stdio.take_over!()
 for file <- ~w(support/workloads http/request http/router), do: Code.require_file("../#{file}.exs", __DIR__)

@@ -10,11 +10,11 @@ defmodule Bench.Measure do
   @type time :: %{cpu: float(), wall: float()}
 
   @doc """
-  Median microseconds per call of each contender: processor time and the clock's.
+  Median microseconds per call of each contender: processor time and wall time.
 
-  Processor time of the whole VM, garbage collection, every scheduler and the kernel's work for it included, because
-  other programs on the machine do not count then: ratios and targets are of it. The contenders take turns, so that a slow moment
-  hits all. `BENCH_ROUNDS` changes how many turns each has.
+  Processor time is of the whole VM: with garbage collection, all schedulers and kernel time. Ratios and targets use it,
+  because it excludes other programs on the machine. The contenders take turns, so that a slow moment
+  affects all of them. `BENCH_ROUNDS` sets the number of turns.
   """
   @spec timings([contender()]) :: %{String.t() => time()}
   def timings(contenders) do
@@ -33,7 +33,7 @@ defmodule Bench.Measure do
 
   defp median(times, which), do: times |> Enum.map(&elem(&1, which)) |> Enum.sort() |> Enum.at(div(length(times), 2))
 
-  # Where the VM tells its processor time, it does so in milliseconds: a round has to take many of them.
+  # The VM reports its processor time in milliseconds, so a round must take many milliseconds.
   defp calls_per_round(run, calls) do
     case sample(run, calls).cpu do
       time when time < @round_us / 10 -> calls_per_round(run, calls * 4)
@@ -43,8 +43,8 @@ defmodule Bench.Measure do
 
   defp sample(run, calls) when is_function(run, 1), do: run.(calls)
 
-  # In a process of its own, whose heap starts small and is collected as a request's would be. What the function
-  # works on has been copied there before the clock is read.
+  # Runs in a new process, whose heap starts small and is collected like that of a request. The function's
+  # data is copied before the measurement starts.
   defp sample(run, calls), do: Task.await(Task.async(fn -> timed(run, calls) end), :infinity)
 
   defp timed(run, calls) do
@@ -55,7 +55,7 @@ defmodule Bench.Measure do
     %{cpu: processor_us() - cpu, wall: elapsed / 1000}
   end
 
-  # The VM's own count is in milliseconds and leaves out the kernel, which does most of the work for a socket.
+  # The VM's count is in milliseconds and excludes the kernel, which does most of the work for a socket.
   defp processor_us do
     case Path.wildcard("/proc/self/task/*/schedstat") do
       [] -> elem(:erlang.statistics(:runtime), 0) * 1000
@@ -63,7 +63,7 @@ defmodule Bench.Measure do
     end
   end
 
-  # A thread can have ended.
+  # The thread may have ended.
   defp processor_ns(thread) do
     case File.read(thread) do
       {:ok, text} -> text |> String.split() |> hd() |> String.to_integer()
@@ -78,7 +78,7 @@ defmodule Bench.Measure do
     repeat(run, calls - 1)
   end
 
-  @doc "Prints rows under a heading, columns aligned."
+  @doc "Prints rows under a heading, with aligned columns."
   @spec table(String.t(), [String.t()], [[String.t()]]) :: :ok
   def table(title, header, rows) do
     widths = [header | rows] |> Enum.zip_with(fn column -> column |> Enum.map(&String.length/1) |> Enum.max() end)
@@ -92,21 +92,21 @@ defmodule Bench.Measure do
     Enum.join(["  " <> String.pad_trailing(first, width) | cells], "  ")
   end
 
-  @doc "Microseconds, readable."
+  @doc "Formats microseconds."
   @spec us(float()) :: String.t()
   def us(time) when time < 10, do: "#{Float.round(time, 2)}"
   def us(time) when time < 1000, do: "#{Float.round(time, 1)}"
   def us(time), do: "#{round(time)}"
 
-  @doc "Processor time and, in brackets, the clock's."
+  @doc "Formats processor time, with wall time in brackets."
   @spec both(time()) :: String.t()
   def both(time), do: "#{us(time.cpu)} (#{us(time.wall)})"
 
-  @doc "How many times `other` a function was as fast."
+  @doc "The speed of a function as a multiple of the speed of `other`."
   @spec ratio(float(), float()) :: String.t()
   def ratio(other, own), do: "#{Float.round(other / own, 1)}×"
 
-  @doc "The machine the numbers belong to."
+  @doc "The machine of the measurements."
   @spec machine() :: String.t()
   def machine do
     "#{:erlang.system_info(:system_architecture)}, #{System.schedulers_online()} schedulers, " <>

@@ -1,15 +1,15 @@
 defmodule Bench.Native do
   @moduledoc """
-  Measurements of native Rust: the program of `bench/yardsticks/sonic`, which takes turns with this VM.
+  Measurements of native Rust with the program of `bench/yardsticks/sonic`, which takes turns with this VM.
 
-  What it compares with is said in its source: sonic-rs with native structs, and `serde_json::Value`.
+  It measures sonic-rs with native structs, and `serde_json::Value`.
   """
 
   @sonic Path.expand("../yardsticks/sonic/build", __DIR__)
 
   @opaque t :: %{port: port(), folder: Path.t()}
 
-  @doc "Builds and starts the program; workloads are texts, or a schema and a value. `nil`, and a line of why, if it cannot."
+  @doc "Builds and starts the program; workloads are texts, or a schema and a value. On failure it prints why: `nil`."
   @spec start([{name :: String.t(), [iodata()]}]) :: t() | nil
   def start(workloads) do
     case System.cmd(@sonic, []) do
@@ -26,7 +26,7 @@ defmodule Bench.Native do
     end
   end
 
-  @doc "A contender: the task, as the program names it."
+  @doc "A contender for a task, named as in the program."
   @spec task(t(), String.t()) :: (pos_integer() -> Bench.Measure.time())
   def task(%{port: port}, task) do
     fn calls ->

@@ -1,14 +1,14 @@
 defmodule Bench.Workloads do
   @moduledoc """
-  What is encoded and decoded, the same on every machine.
+  The encoded and decoded data, equal on every machine.
 
-  W1 a call of 250 bytes; W2 the list of 100 tools; W3a 1 MB of plain text; W3b 1 MB of source code, an escape every
-  25 bytes or so; W4 10,000 rows of 5 fields; W5 1.2 MB of text in several scripts with escapes; W6 100,000 rows.
+  W1 a call of 250 bytes; W2 the list of 100 tools; W3a 1 MB of plain text; W3b 1 MB of source code, with an escape
+  about every 25 bytes; W4 10,000 rows of 5 fields; W5 1.2 MB of text in several scripts with escapes; W6 100,000 rows.
   """
 
   @type workload :: {name :: String.t(), ours :: term(), plain :: term()}
 
-  @doc "Every workload twice: as the library is given it, and as maps and lists that any encoder takes."
+  @doc "Every workload twice: as input of the library, and as maps and lists for any encoder."
   @spec all() :: [workload()]
   def all do
     [{"W1", call(), call()}, {"W2", tools(), plain_tools()}] ++
@@ -85,7 +85,7 @@ defmodule Bench.Workloads do
     %{"tools" => tools}
   end
 
-  # The struct's defaults go out too.
+  # The library sends the struct's defaults too.
   defp annotations(i) do
     hints = %{"readOnlyHint" => true, "destructiveHint" => true, "idempotentHint" => false, "openWorldHint" => false}
     Map.put(hints, "title", "Tool #{i}")

@@ -1,15 +1,15 @@
 defmodule McpServer.NativeBuild.Archive do
   @moduledoc """
-  Takes the library out of a released archive, a `tar.gz` of exactly one file.
+  Extracts the library from a released archive, a `tar.gz` with exactly one file.
 
-  It is unpacked in memory and up to a size, so no path, link or owner in it is ever obeyed.
+  The archive is unpacked in memory up to a size limit, so its paths, links and owners have no effect.
   """
 
-  @doc "How many bytes are unpacked at most: 128 MiB, ten times the size of a library."
+  @doc "The most unpacked bytes: 128 MiB, ten times the size of a library."
   @spec max_bytes() :: pos_integer
   def max_bytes, do: 128 * 1024 * 1024
 
-  @doc "The bytes of the one file, which must have this name."
+  @doc "The bytes of the only file, which must have this name."
   @spec library(binary, String.t(), pos_integer) :: {:ok, binary} | {:error, String.t()}
   def library(archive, name, max_bytes \\ max_bytes()) do
     with {:ok, tar} <- unzip(archive, max_bytes), :ok <- one_file(tar, name) do
@@ -24,7 +24,7 @@ defmodule McpServer.NativeBuild.Archive do
     zlib = :zlib.open()
 
     try do
-      # 16 for the format of gzip, and 15 for the largest window.
+      # 16 selects the gzip format, and 15 the largest window.
       :ok = :zlib.inflateInit(zlib, 16 + 15)
       inflate(zlib, :zlib.safeInflate(zlib, archive), [], 0, max_bytes)
     rescue

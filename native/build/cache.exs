@@ -1,19 +1,19 @@
 defmodule McpServer.NativeBuild.Cache do
   @moduledoc """
-  The user's cache: `precompiled` has archives as they were released, `built` has libraries that cargo built.
+  The user's cache: `precompiled` has released archives, `built` has libraries that cargo built.
 
-  `MCP_SERVER_NIF_CACHE` names its folder; otherwise it is the folder that the system gives to a user's caches. Nothing in it
-  is trusted: every reader compares checksums.
+  `MCP_SERVER_NIF_CACHE` names its folder; the default is the system's folder for user caches. The files are not
+  trusted: every reader compares checksums.
   """
 
-  # Archives of some versions and targets; builds of some versions, compilers and settings.
+  # How many files are kept: archives of versions and targets, builds of versions, compilers and settings.
   @newest %{"precompiled" => 16, "built" => 8}
 
-  @doc "The folder; `nil` where neither the environment nor the system names one."
+  @doc "The folder; `nil` if neither the environment nor the system names one."
   @spec folder(%{String.t() => String.t()}) :: Path.t() | nil
   def folder(%{"MCP_SERVER_NIF_CACHE" => folder}) when folder != "", do: Path.expand(folder)
 
-  # An empty variable of the system's would give a folder below the current one.
+  # An empty system variable would give a folder below the current folder.
   def folder(_env) do
     folder = if System.user_home(), do: to_string(:filename.basedir(:user_cache, "mcp_server")), else: ""
     if Path.type(folder) == :absolute, do: folder
@@ -23,7 +23,7 @@ defmodule McpServer.NativeBuild.Cache do
   @spec path(%{String.t() => String.t()}, String.t(), String.t()) :: Path.t() | nil
   def path(env, kind, name), do: if(folder = folder(env), do: Path.join([folder, kind, name]))
 
-  @doc "Reads a file. One that is used counts as new."
+  @doc "Reads a file, and marks it as new."
   @spec read(%{String.t() => String.t()}, String.t(), String.t()) :: {:ok, binary} | :error
   def read(env, kind, name) do
     with path when path != nil <- path(env, kind, name), {:ok, bytes} <- File.read(path) do
@@ -34,7 +34,7 @@ defmodule McpServer.NativeBuild.Cache do
     end
   end
 
-  @doc "Keeps bytes, and the newest of what was kept before. A cache that cannot be written is no error: a line says so."
+  @doc "Stores bytes, and deletes old files. If the cache cannot be written, it prints a line and continues."
   @spec store(%{String.t() => String.t()}, String.t(), String.t(), iodata) :: :ok
   def store(env, kind, name, bytes) do
     case path(env, kind, name) do
@@ -52,7 +52,7 @@ defmodule McpServer.NativeBuild.Cache do
     )
   end
 
-  # Renamed into place: another project may read it now, or store the same.
+  # A rename is atomic: another project may read or store the same file now.
   defp write(path, bytes) do
     fresh = "#{path}.#{System.pid()}.new"
 

@@ -1,21 +1,21 @@
 defmodule McpServer.NativeBuild.Cargo do
-  @moduledoc "Builds the library with cargo, once for all projects of a user that would get the same."
+  @moduledoc "Builds the library with cargo, once for all projects of a user that need the same build."
 
   alias McpServer.NativeBuild.{Cache, Fingerprint, Target}
 
-  # `native/build.exs` reads it before a library is asked for.
+  # `native/build.exs` loads it before it calls a function here.
   @compile {:no_warn_undefined, Cache}
 
-  @doc "Whether cargo is installed, or built the same library for another project."
+  @doc "Whether cargo is installed, or has built the same library for another project."
   @spec available?(map) :: boolean
   def available?(options),
     do: executable() != nil or match?({:ok, _bytes}, kept(options.env, key(Fingerprint.of(options))))
 
-  @doc "What identifies the library that cargo would build now."
+  @doc "The identity of the library that cargo would build now."
   @spec stamp(map) :: String.t()
   def stamp(options), do: stamped(Fingerprint.of(options))
 
-  @doc "Gives the library, from the cache or from cargo; raises `Mix.Error` where neither has it."
+  @doc "Returns the library from the cache or from cargo; raises `Mix.Error` if both fail."
   @spec library!(map) :: map
   def library!(options) do
     fingerprint = Fingerprint.of(options)
@@ -42,7 +42,7 @@ defmodule McpServer.NativeBuild.Cargo do
     end
   end
 
-  # Its checksum comes first, because the VM does not survive loading a damaged library.
+  # The checksum is verified first, because the VM crashes when it loads a damaged library.
   defp kept(env, key) do
     with {:ok, <<sum::32-bytes, bytes::binary>>} <- Cache.read(env, "built", key),
          ^sum <- :crypto.hash(:sha256, bytes) do
@@ -52,8 +52,8 @@ defmodule McpServer.NativeBuild.Cargo do
     end
   end
 
-  # Cargo tells people things on stderr and machines on stdout: only the second is taken, so that
-  # nothing of a build ever reaches our own stdout.
+  # Cargo writes messages for people to stderr and messages for programs to stdout. Only stdout is captured, so
+  # that no output of a build reaches our stdout.
   defp build(options) do
     arguments = ~w(build --release --locked -p mcp_nif --message-format=json-render-diagnostics) ++ musl(options.env)
     environment = [{"CARGO_TARGET_DIR", options.folder}, {"CARGO_BUILD_TARGET", Target.cross(options.env)}]
@@ -69,7 +69,7 @@ defmodule McpServer.NativeBuild.Cargo do
     end
   end
 
-  # There Rust would link the C library into each file, of which the VM has one already.
+  # On musl Rust links the C library statically by default, but the VM has loaded it already.
   defp musl(env) do
     if String.ends_with?(Target.triple(env), "-musl"),
       do: ["--config", ~S|target.'cfg(target_env = "musl")'.rustflags=["-C","target-feature=-crt-static"]|],

@@ -1,7 +1,7 @@
 defmodule McpServer.NativeBuild.Checksums do
   @moduledoc """
-  The file that is part of a released package and names its precompiled libraries: a line for each, of its name, a space and
-  `sha256:` with 64 hexadecimal digits. It is data, so reading it runs nothing.
+  The file in a released package that lists its precompiled libraries: one line each with the name, a space and
+  `sha256:` with 64 hexadecimal digits. It is plain data, so reading it runs no code.
   """
 
   @doc "The file's path in the package at `root`."
@@ -26,11 +26,11 @@ defmodule McpServer.NativeBuild.Checksums do
     end
   end
 
-  @doc "The checksum of bytes, as the file has it."
+  @doc "The checksum of bytes, in the format of the file."
   @spec of(iodata) :: String.t()
   def of(bytes), do: "sha256:" <> Base.encode16(:crypto.hash(:sha256, bytes), case: :lower)
 
-  @doc "Writes such a file for archives, sorted by their names."
+  @doc "Writes the file for archives, sorted by name."
   @spec write!(Path.t(), [Path.t(), ...]) :: :ok
   def write!(path, archives) do
     lines = for archive <- Enum.sort_by(archives, &Path.basename/1), do: line(archive)

@@ -1,7 +1,7 @@
 defmodule McpServer.NativeBuild.Download do
   @moduledoc """
-  Fetches a released file: over TLS unless the address is loopback, and redirected only to the same host or to the storage
-  in which the host keeps its releases.
+  Fetches a released file over TLS, or without TLS from loopback. Redirects may lead only to the same host or to the
+  host's storage for releases.
   """
 
   alias McpServer.NativeBuild.Http
@@ -10,7 +10,7 @@ defmodule McpServer.NativeBuild.Download do
   @loopback ["127.0.0.1", "localhost", "::1"]
   @storage %{"github.com" => ".githubusercontent.com"}
 
-  @doc "Gives the file's bytes, or a sentence without its full stop."
+  @doc "Returns the file's bytes, or an error sentence without its full stop."
   @spec get(String.t(), Http.env()) :: {:ok, binary} | {:error, String.t()}
   def get(url, env) do
     with :ok <- safe(url), do: Http.with_client(env, &follow(&1, url, @redirects))
@@ -52,7 +52,7 @@ defmodule McpServer.NativeBuild.Download do
     end
   end
 
-  # Never from https:// to http://. Within a host the port may be another.
+  # Never from https:// to http://. The port of the same host may differ.
   defp allowed?(from, to), do: to.scheme == from.scheme and near?(from.host, to.host || "", @storage[from.host])
 
   defp near?(host, host, _storage), do: true

@@ -7,7 +7,7 @@ defmodule McpServer.NativeBuild.Fingerprint do
   @variables ~w(RUSTFLAGS RUSTC RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER RUSTUP_TOOLCHAIN CARGO_ENCODED_RUSTFLAGS
                 CARGO_INCREMENTAL)
   @prefixes ~w(CARGO_PROFILE_ CARGO_BUILD_ CARGO_TARGET_ CARGO_UNSTABLE_)
-  # They say where and how fast.
+  # These settings change only where cargo writes and how fast it is.
   @harmless ~w(CARGO_TARGET_DIR CARGO_BUILD_TARGET_DIR CARGO_BUILD_BUILD_DIR CARGO_BUILD_JOBS)
 
   @doc "The fingerprint, 64 hexadecimal digits."
@@ -19,13 +19,13 @@ defmodule McpServer.NativeBuild.Fingerprint do
   end
 
   @doc """
-  The same for a library that other projects of this user may load: with the C library, because the home of a user may be
-  shared by machines, and by containers, of which each has another.
+  The fingerprint of a library that the user's other projects may load. It includes the C library, because machines
+  and containers with different C libraries may share a user's home.
   """
   @spec shared(String.t()) :: String.t()
   def shared(fingerprint), do: digest([fingerprint, output("getconf", ["GNU_LIBC_VERSION"], [])])
 
-  @doc "What the compiler that cargo would start says of itself; empty without one."
+  @doc "The version text of cargo's compiler; empty without a compiler."
   @spec rustc(Path.t(), %{String.t() => String.t()}) :: String.t()
   def rustc(root, env), do: output(env["RUSTC"] || "rustc", ["-vV"], cd: root)
 
@@ -35,7 +35,7 @@ defmodule McpServer.NativeBuild.Fingerprint do
     name in @variables or (String.starts_with?(name, @prefixes) and name not in @harmless)
   end
 
-  # The files that cargo reads: of the folder it works in and of each above, and of its home.
+  # The files that cargo reads: in its working folder, in each folder above, and in its home.
   defp configurations(root, env) do
     home = env["CARGO_HOME"] || Path.join(System.user_home() || "/", ".cargo")
 

@@ -1,9 +1,9 @@
 defmodule McpServer.NativeBuild.Http do
-  @moduledoc "One request with OTP's HTTP client, whose answer has a bound in bytes and in time."
+  @moduledoc "Requests with OTP's HTTP client, with limits for the response's bytes and time."
 
   alias McpServer.NativeBuild.{Proxy, Tls}
 
-  # Mix finds them when they are started, below, and not while it compiles this file.
+  # Mix finds these modules after their start below, not while it compiles this file.
   @compile {:no_warn_undefined, [:httpc, :inets]}
 
   @max_bytes 32 * 1024 * 1024
@@ -14,8 +14,8 @@ defmodule McpServer.NativeBuild.Http do
   @type env :: %{String.t() => String.t()}
 
   @doc """
-  Calls the function with a client. It lives in a process of its own, with which late messages of a refused answer are
-  lost. `MCP_SERVER_NIF_TIMEOUT` is the time for all its requests, in milliseconds.
+  Calls the function with a client, in a new process: late messages of a refused response end with it.
+  `MCP_SERVER_NIF_TIMEOUT` is the time for all its requests, in milliseconds.
   """
   @spec with_client(env, (map -> result)) :: result | {:error, String.t()} when result: term
   def with_client(env, work) do
@@ -34,7 +34,7 @@ defmodule McpServer.NativeBuild.Http do
     _missing in [Mix.Error, MatchError] -> {:error, "this Erlang lacks its applications inets, ssl and public_key"}
   end
 
-  # A client of its own, so that the settings of others in this VM stay what they are.
+  # A separate client, so that the settings of other clients in this VM stay unchanged.
   defp run(env, work) do
     {:ok, profile} = :inets.start(:httpc, [profile: :"mcp_server_#{System.unique_integer([:positive])}"], :stand_alone)
     proxy = Proxy.for_https(env)
@@ -53,11 +53,11 @@ defmodule McpServer.NativeBuild.Http do
     end
   end
 
-  @doc "Fetches an address; a problem is the end of a sentence that begins with the address."
+  @doc "Fetches an address. An error is the end of a sentence that starts with the address."
   @spec get(map, String.t()) :: {:ok, binary} | {:redirect, String.t()} | {:error, String.t()}
   def get(client, url) do
     with {:ok, options} <- options(client, url) do
-      # A connection of its own for each request: one that the host is closing loses the next request, without a word.
+      # A new connection for each request: on a connection that the host closes, the next request is lost silently.
       headers = [{~c"user-agent", ~c"mcp_server"}, {~c"accept", ~c"*/*"}, {~c"connection", ~c"close"}]
       asynchronous = [sync: false, stream: :self, body_format: :binary]
 
@@ -75,7 +75,7 @@ defmodule McpServer.NativeBuild.Http do
       {:ok, [ssl: tls] ++ options}
     else
       {:error, problem} -> {:error, problem}
-      # Without any the client would look for the system's certificates, which need not be there.
+      # Without TLS options the client would load the system's certificates, which may be missing.
       _loopback -> {:ok, [ssl: []] ++ options}
     end
   end
@@ -104,7 +104,7 @@ defmodule McpServer.NativeBuild.Http do
 
   defp more(id, client, parts, size), do: answer(id, client, parts, size)
 
-  # A body of 200 comes in parts, unless it is empty.
+  # The body of a 200 response arrives in parts, unless it is empty.
   defp status(200, _headers), do: {:ok, ""}
 
   defp status(status, headers) when status in [301, 302, 303, 307, 308] do

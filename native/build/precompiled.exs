@@ -1,16 +1,16 @@
 defmodule McpServer.NativeBuild.Precompiled do
   @moduledoc """
-  The libraries of a release: their names, where they are, and how one of them is checked.
+  The libraries of a release: their names, their addresses, and their verification.
 
-  A released package has the checksums of its libraries. Only an archive with the right one is unpacked.
+  A released package has the checksums of its libraries. Only an archive with the right checksum is unpacked.
   """
 
   alias McpServer.NativeBuild.{Archive, Cache, Checksums, Download, Target}
 
-  # `native/build.exs` reads them before a library is asked for.
+  # `native/build.exs` loads them before it calls a function here.
   @compile {:no_warn_undefined, [Archive, Cache, Download]}
 
-  # The version of the NIF interface that the crate's rustler has the feature of; every Erlang since OTP 22 has it.
+  # The NIF version of the crate's rustler feature; Erlang has it since OTP 22.
   @nif "2.15"
 
   @doc "The name of a library in its archive."
@@ -21,7 +21,7 @@ defmodule McpServer.NativeBuild.Precompiled do
   @spec archive(map) :: String.t()
   def archive(options), do: name(options.version, Target.triple(options.env)) <> ".tar.gz"
 
-  @doc "What identifies the library for these options once it is installed; `nil` if cargo is to build it."
+  @doc "The identity of the installed library for these options; `nil` if cargo must build it."
   @spec stamp(map) :: String.t() | nil
   def stamp(options) do
     case wanted(options) do
@@ -30,7 +30,7 @@ defmodule McpServer.NativeBuild.Precompiled do
     end
   end
 
-  @doc "Gives the library; `:build` where none is wanted, or a sentence that says why there is none."
+  @doc "Returns the library, `:build` if cargo must build it, or an error sentence."
   @spec library(map) :: {:ok, map} | :build | {:error, String.t()}
   def library(options) do
     with {:ok, sum} <- wanted(options),
@@ -50,7 +50,7 @@ defmodule McpServer.NativeBuild.Precompiled do
     end
   end
 
-  @doc "The folder that people can put the archive into."
+  @doc "The folder for archives that a user downloads by hand."
   @spec place(map) :: String.t()
   def place(options) do
     case Cache.path(options.env, "precompiled", archive(options)) do
@@ -82,7 +82,7 @@ defmodule McpServer.NativeBuild.Precompiled do
     end
   end
 
-  # Another file of that name: one put there by hand, or one whose end was lost.
+  # A file with a wrong checksum: a user put it there, or it is truncated.
   defp replaced(options, sum, bytes) do
     path = Cache.path(options.env, "precompiled", archive(options))
     with {:error, reason} <- download(options, sum), do: {:error, "#{foreign(path, bytes)}, and #{reason}"}
@@ -113,7 +113,7 @@ defmodule McpServer.NativeBuild.Precompiled do
     with {:error, problem} <- Archive.library(bytes, library), do: {:error, "#{archive(options)} #{problem}"}
   end
 
-  # A mirror has the files in one folder.
+  # A mirror has all files in one folder.
   defp url(%{env: %{"MCP_SERVER_NIF_URL" => mirror}} = options) when mirror != "", do: "#{mirror}/#{archive(options)}"
   defp url(%{source_url: nil}), do: nil
   defp url(options), do: "#{options.source_url}/releases/download/v#{options.version}/#{archive(options)}"

@@ -1,9 +1,9 @@
 defmodule McpServer.NativeBuild.Proxy do
-  @moduledoc "What `HTTPS_PROXY` and `NO_PROXY` say, for OTP's HTTP client. Written in small letters they count as well."
+  @moduledoc "Reads `HTTPS_PROXY` and `NO_PROXY`, also in lower case, for OTP's HTTP client."
 
   @type t :: %{address: {charlist, pos_integer}, credentials: {charlist, charlist} | nil, direct: [charlist]}
 
-  @doc "The proxy for HTTPS; `nil` without one."
+  @doc "The proxy for HTTPS, or `nil`."
   @spec for_https(%{String.t() => String.t()}) :: t | nil
   def for_https(env) do
     case parse(variable(env, "HTTPS_PROXY")) do

@@ -1,10 +1,9 @@
 defmodule McpServer.NativeBuild.Tls do
   @moduledoc """
-  How a release host is known: by the system's certificates, or by those of the file that `HEX_CACERTS_PATH` names, which
-  Hex reads too.
+  Verifies release hosts with the system's certificates, or with the file of `HEX_CACERTS_PATH`, which Hex reads too.
   """
 
-  @doc "The options of a connection."
+  @doc "The TLS options of a connection."
   @spec options(%{String.t() => String.t()}) :: {:ok, keyword} | {:error, String.t()}
   def options(env) do
     with {:ok, certificates} <- certificates(env) do
