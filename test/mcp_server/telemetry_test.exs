@@ -312,7 +312,8 @@ defmodule McpServer.TelemetryTest do
 
       assert {session.name, session.event_name} == {"mcp.server.session.duration", [:mcp_server, :session, :stop]}
       assert operation.unit == {:native, :second}
-      assert operation.reporter_options == [buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]]
+      buckets = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
+      assert operation.reporter_options == [buckets: buckets, bucket_size: 1]
       assert session.tags == [:mcp_protocol_version, :network_transport]
       assert [:mcp_server, :core, :ping] in Enum.map(values, & &1.name)
 

@@ -40,7 +40,8 @@ defmodule McpServer.Telemetry.Metrics do
       tag_values: fn metadata ->
         for {name, value} <- attributes.(metadata), into: %{}, do: {keys[name], value || ""}
       end,
-      reporter_options: [buckets: @buckets]
+      # LiveDashboard draws bars of one width, 20 by default: of a whole number of seconds.
+      reporter_options: [buckets: @buckets, bucket_size: 1]
     )
   end
 
