@@ -29,6 +29,7 @@ defmodule McpServer.OpenTelemetry do
   """
 
   alias McpServer.Call.Trace
+  alias McpServer.Dispatch.Failure
   alias McpServer.Telemetry.Attributes
 
   @compile {:no_warn_undefined,
@@ -46,8 +47,9 @@ defmodule McpServer.OpenTelemetry do
   Starts to trace all calls.
 
     * `:resource_uri` – whether spans have `mcp.resource.uri`; URIs can hold data of users. Default `false`
-    * `:attributes` – a function of the `McpServer.Conn` that returns further attributes of a call, such as its
-      principal: `fn conn -> %{"enduser.id" => conn.principal.id} end`
+    * `:attributes` – a function of the `McpServer.Conn` that returns a map of further attributes of a call, such as its
+      principal: `fn conn -> %{"enduser.id" => conn.principal.id} end`. If it fails, the span has none of them, and an
+      error is logged
 
   Returns `:ok`, also for repeated calls. Raises `ArgumentError` for another option, and a `RuntimeError` if
   `opentelemetry_api` or `telemetry` is missing or not started.
@@ -159,7 +161,15 @@ defmodule McpServer.OpenTelemetry do
   defp uri(_call, _options), do: %{}
 
   defp own(_conn, %{attributes: nil}), do: %{}
-  defp own(conn, %{attributes: fun}), do: fun.(conn)
+
+  # A handler that raises is detached by `telemetry`, and no call would be traced after it.
+  defp own(conn, %{attributes: fun}) do
+    %{} = fun.(conn)
+  catch
+    kind, reason ->
+      kind |> Failure.new(reason, __STACKTRACE__) |> Failure.log("attributes: of McpServer.OpenTelemetry.setup/1")
+      %{}
+  end
 
   defp present(attributes), do: for({name, value} <- attributes, value != nil, into: %{}, do: {name, value})
 

@@ -9,6 +9,12 @@ defmodule McpServer.OpenTelemetryTest do
 
   alias McpServer.{OpenTelemetry, TelemetryStandIn}
 
+  defmodule LaterRouter do
+    use McpServer.Router, name: "later"
+
+    tool "later", "May be a task", McpServer.RuntimeRouter.Handlers, :run, task_support: :optional
+  end
+
   @parent [{"traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}]
 
   # A context is a map, a span the pair of its name and a reference; the current context is in the process dictionary.
@@ -21,6 +27,7 @@ defmodule McpServer.OpenTelemetryTest do
     otel_ctx:
       quote do
         def new, do: %{}
+        def get_current, do: Process.get(:otel) || %{}
         def attach(context), do: {:previous, Process.put(:otel, context)}
         def detach({:previous, context}), do: Process.put(:otel, context)
       end,
@@ -202,6 +209,25 @@ defmodule McpServer.OpenTelemetryTest do
     assert_received {:started, _span, _parent, %{attributes: attributes}}
     assert attributes["mcp.resource.uri"] == "run://rows/7"
     assert attributes["app.router"] == "McpServer.RuntimeRouter"
+  end
+
+  test "a task continues the trace of its call" do
+    test = self()
+    run = fn _, _ -> send(test, {:current, apply(:otel_tracer, :current_span_ctx, [])}) && {:ok, []} end
+    options = [client_capabilities: %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}, assigns: %{run: run}]
+    {:ok, %{"resultType" => "task"}} = McpServer.Test.call_tool(LaterRouter, "later", %{}, options)
+    assert_receive {:started, span, :undefined, _options}
+    assert_receive {:current, ^span}
+  end
+
+  test "own attributes that fail leave the span without them" do
+    for fun <- [fn conn -> %{"user" => conn.principal.id} end, fn _conn -> :none end] do
+      :persistent_term.put({__MODULE__, :options}, %{resource_uri: false, attributes: fun})
+      log = capture_log(fn -> {:ok, _result} = run(fn _, _ -> {:ok, []} end) end)
+      assert log =~ "attributes: of McpServer.OpenTelemetry.setup/1 failed"
+      assert_received {:started, span, :undefined, %{attributes: %{"gen_ai.tool.name" => "run"}}}
+      assert_received {:ended, ^span, _pid}
+    end
   end
 
   describe "setup/1" do

@@ -5,9 +5,10 @@ defmodule McpServer.Call.Trace do
 
   alias McpServer.{Conn, Request}
 
-  @compile {:no_warn_undefined, :otel_tracer}
+  @compile {:no_warn_undefined, [:otel_ctx, :otel_tracer]}
 
   @key :mcp_trace
+  @context :mcp_trace_context
   @max_id_bytes 200
 
   @doc "Stores the log id and the span of the calling process in the conn."
@@ -33,6 +34,19 @@ defmodule McpServer.Call.Trace do
   @spec span(Conn.t()) :: tuple() | :undefined
   def span(%{private: %{@key => {_request_id, span}}}), do: span
   def span(_conn), do: :undefined
+
+  @doc "Stores the trace context of the calling process in the conn of the task that it starts."
+  @spec carry(Conn.t()) :: Conn.t()
+  def carry(conn) do
+    if :erlang.function_exported(:otel_ctx, :get_current, 0),
+      do: Conn.put_private(conn, @context, :otel_ctx.get_current()),
+      else: conn
+  end
+
+  @doc "Continues the trace of the call in the calling process, which runs its task."
+  @spec continue(Conn.t()) :: term()
+  def continue(%{private: %{@context => context}}), do: :otel_ctx.attach(context)
+  def continue(_conn), do: :ok
 
   @doc """
   The log id of a call: the id of the HTTP request, or else the JSON-RPC id.

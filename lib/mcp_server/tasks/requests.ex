@@ -3,6 +3,7 @@ defmodule McpServer.Tasks.Requests do
   # Answers clients' requests about tasks, in the process of the request.
 
   alias McpServer.{Call, Catalog, Conn, Dispatch, Protocol, Request, Tasks}
+  alias McpServer.Call.Trace
   alias McpServer.Protocol.Revision
   alias McpServer.JsonRpc.Error
   alias McpServer.Dispatch.{Answer, Failure, Permission, Questions, RunTimeTool}
@@ -17,7 +18,7 @@ defmodule McpServer.Tasks.Requests do
   @doc "Creates a task for a call, and answers with the task."
   @spec create(Runner.call(), Conn.t()) :: Answer.t()
   def create(%{catalog: catalog, request: request} = call, conn) do
-    case Tasks.create(call, conn) do
+    case Tasks.create(call, Trace.carry(conn)) do
       {:ok, entry} -> created(catalog, request, entry)
       {:error, :too_many} -> refuse(request, :internal_error, "Too many tasks")
     end

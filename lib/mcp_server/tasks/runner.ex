@@ -29,6 +29,7 @@ defmodule McpServer.Tasks.Runner do
     if call[:callers] not in [nil, []], do: Process.put(:"$callers", call.callers)
     conn = %{conn | call: {:task, id}}
     Trace.log_as(Trace.request_id(conn, conn.request_id))
+    Trace.continue(conn)
     {outcome, bytes} = call |> work(conn, id) |> settle(call)
     Tasks.finish(id, outcome, bytes)
   end
