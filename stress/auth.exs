@@ -1,10 +1,10 @@
 defmodule Stress.Auth do
   @moduledoc """
-  A server with `auth:`, its issuer, and who would make the one ask the other too often, read too much or answer late.
+  A server with `auth:` and its issuer, under attacks that cause too many fetches, too much reading or late answers.
 
-  Tokens with made-up keys and the end of the keys' time each cost one fetch, whoever asks at the same time. Of a key set
-  of 1 GB hardly more is read than the limit. Beside a flood of garbage, clients with good tokens see no error; in the
-  long form their p99 stays within five times that of a quiet server.
+  Tokens with unknown keys, and the expiry of the keys, each cost one fetch, also with concurrent requests. Of a key set
+  of 1 GB the server reads hardly more than the limit. During a flood of garbage, clients with valid tokens see no
+  error; in the long form their p99 stays within five times that of a quiet server.
   """
 
   for file <- ~w(wire attackers others attacks/tokens), do: Code.require_file("hostile/#{file}.exs", __DIR__)
@@ -20,11 +20,11 @@ defmodule Stress.Auth do
   @at_once 10_000
   @stale_seconds 6
   @gigabyte 1_000_000_000
-  # The limit is 128 KiB; the rest is in buffers of the system.
+  # The limit is 128 KiB; system buffers take the rest.
   @most_read 8_000_000
   @times 5
 
-  @doc "Runs it; `STRESS_SECONDS` says for how long garbage is sent."
+  @doc "Runs it; `STRESS_SECONDS` sets the length of the flood."
   @spec run(boolean()) :: [{String.t(), boolean()} | {String.t(), boolean(), :timed}]
   def run(short?) do
     vm = HttpVm.launch()
@@ -44,7 +44,7 @@ defmodule Stress.Auth do
     [{"auth: #{@bogus} made-up keys: #{found}", statuses == %{401 => @bogus} and Issuer.fetches(issuer) == 1}]
   end
 
-  # In the server's own VM, so that all are there at once: sockets would come one after the other.
+  # Runs in the server's VM, so that all calls start at once: sockets would arrive one after the other.
   defp expiry(vm) do
     {:ok, issuer} = Issuer.start_link()
     tokens = for n <- 1..100, do: token(issuer, subject: "user-#{n}")
@@ -54,7 +54,7 @@ defmodule Stress.Auth do
     before = Issuer.fetches(issuer)
     {microseconds, verdicts} = :timer.tc(HttpVm, :call, [vm, __MODULE__, :identify_here, [auth, tokens, @at_once]])
     fetches = Issuer.fetches(issuer) - before
-    # A machine that is slow enough sees the keys grow old again.
+    # On a slow machine the keys expire again.
     allowed = 1 + div(microseconds, @stale_seconds * 1_000_000)
     sound? = fetches in 1..allowed and is_map_key(verdicts, :ok) and Map.keys(verdicts) -- [:ok, :unavailable] == []
     [{"auth: #{@at_once} at once when keys end: #{inspect(verdicts)}, #{fetches} fetch", sound?}]
@@ -97,7 +97,7 @@ defmodule Stress.Auth do
     end
   end
 
-  # An issuer whose key set has no end: how many bytes of it were taken.
+  # An issuer with an endless key set: counts the bytes that were read.
   defp flooding(head) do
     {:ok, listener} = :gen_tcp.listen(0, [:binary, ip: {127, 0, 0, 1}, active: false, reuseaddr: true])
     {:ok, port} = :inet.port(listener)
@@ -136,7 +136,7 @@ defmodule Stress.Auth do
       else: sent
   end
 
-  # Good but for its key and its signature.
+  # Valid except for its key and its signature.
   defp forged(issuer) do
     claims = %{"iss" => issuer, "aud" => @resource, "sub" => "ada", "exp" => System.system_time(:second) + 600}
     segments = [JSON.encode!(%{"alg" => "ES256", "kid" => "k"}), JSON.encode!(claims), <<0::512>>]
@@ -191,7 +191,7 @@ defmodule Stress.Auth do
 
   defp serve(vm, url, options), do: HttpVm.call(vm, __MODULE__, :serve_here, [auth(url, options)])
 
-  # Runs in the VM. A child of the supervisor that `HttpVm` has started.
+  # Runs in the VM, as a child of the supervisor that `HttpVm` has started.
   @doc false
   def serve_here(auth) do
     options = [router: McpServer.HttpRouter, port: 0, auth: auth]

@@ -1,15 +1,15 @@
 defmodule Stress.Calls do
   @moduledoc """
-  A million calls of every kind, half of them over HTTP and half over stdio, each to a VM of its
-  own, with ten names or more in each that nobody has heard of. Afterwards no atom is new, and processes, ports, tables
-  and memory are where they were after the first ten thousand.
+  A million calls of every kind, half of them over HTTP and half over stdio, each half to a separate VM.
+  Each call has at least ten unknown names. Afterwards no atom is new, and processes, ports, tables
+  and memory are as after the first ten thousand calls.
   """
 
   alias McpServer.{FaultServer, JSON, StdioPeer}
   alias Stress.{Report, Traffic}
 
   @clients 16
-  # OTP's socket driver keeps some of its buffers for the next connections, 1,512 bytes each. In 60,000 calls four were.
+  # OTP's socket driver keeps some buffers of 1,512 bytes for the next connections: four in 60,000 calls.
   @slack %{"binary" => 16 * 1_512}
 
   def run(short?) do
@@ -21,7 +21,7 @@ defmodule Stress.Calls do
   defp over(transport, first, calls) do
     tmp_dir = Path.join(System.tmp_dir!(), "stress-#{System.unique_integer([:positive])}")
     File.mkdir_p!(tmp_dir)
-    # What a failing tool logs is not what is measured.
+    # The logs of failing tools are not measured.
     server = FaultServer.start(transport, tmp_dir, logger: :none)
     FaultServer.figures(server)
     send_all(server, 1..first)
@@ -48,7 +48,7 @@ defmodule Stress.Calls do
     ]
   end
 
-  # Connections that were closed and calls that were answered take a moment to be gone.
+  # Closed connections and answered calls need a moment to end.
   defp settled(server) do
     Process.sleep(2_000)
     FaultServer.figures(server)
@@ -68,7 +68,7 @@ defmodule Stress.Calls do
     numbers |> Stream.chunk_every(500) |> Enum.each(&exchange(peer, &1))
   end
 
-  # Some hundred lines at once, then their answers: a client that never read would be held back.
+  # Sends some hundred lines at once, then reads their answers: the server stops reading from a client that never reads.
   defp exchange(peer, numbers) do
     requests = Enum.map(numbers, &Traffic.request/1)
     StdioPeer.write_raw(peer, for({request, _answered?} <- requests, do: [request.body, ?\n]))

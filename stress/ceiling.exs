@@ -1,12 +1,12 @@
 defmodule Stress.Ceiling do
   @moduledoc """
-  Y4: a VM that may have 1 GiB of address space, and clients that send what takes most memory. It lives, says 413 and
-  503 where it has to, and answers when they are gone.
+  Y4: a VM with 1 GiB of address space, and clients whose requests need the most memory. The VM survives, refuses
+  requests with 413 and 503, and answers after the clients have left.
 
-  `ulimit -v` counts what is reserved, not only what is used, so the VM is told to reserve less: 64 MiB instead of 1 GiB
-  for literals (`+MIscs`), two threads for files instead of ten (`+SDio`), two arenas of the C library. The bounds of the
-  server are those of a small machine: at most 48 connections, 4 calls for each scheduler, 32 MiB for each of them. What
-  a handler makes of large binaries is on no heap, and no bound of the VM holds it: these make 7 MB each.
+  `ulimit -v` counts reserved memory too, so flags make the VM reserve less: 64 MiB instead of 1 GiB
+  for literals (`+MIscs`), two threads for files instead of ten (`+SDio`), two arenas of the C library. The server has
+  the limits of a small machine: at most 48 connections, 4 calls for each scheduler, 32 MiB for each call. A handler's
+  large binaries are on no heap, so no limit of the VM applies to them: these handlers create 7 MB each.
   """
 
   alias McpServer.{FaultServer, HttpPeer, HttpRequests}
@@ -71,7 +71,7 @@ defmodule Stress.Ceiling do
     if now() < stop_at, do: until(stop_at, port, rest, requests, [ask(port, request) | seen]), else: seen
   end
 
-  # A server that refuses a body closes the connection, perhaps before it has been sent.
+  # A server that refuses a body closes the connection, perhaps before the body was sent.
   defp ask(port, request) do
     peer = HttpPeer.connect(port)
 

@@ -1,10 +1,10 @@
 defmodule Stress.Hostile do
   @moduledoc """
-  Every attack that is known to work against servers of this kind, each beside clients that behave.
+  Every known attack on servers of this kind, each together with well-behaved clients.
 
-  A server runs in a VM of its own, the attackers in another, and the clients that behave in this one. The clients must
+  The server, the attackers and the well-behaved clients each have a VM; the clients' VM is this one. The clients must
   see no error. Five seconds after the last attacker has left (half a minute in the short form), memory, processes,
-  ports, atoms and open requests must be where they were. In the long form the clients' p99 must stay within five times
+  ports, atoms and open requests must be as before. In the long form the clients' p99 must stay within five times
   that of a quiet server.
   """
 
@@ -32,11 +32,11 @@ defmodule Stress.Hostile do
   @quiet_ms 5_000
   @warm_ms 2_000
   @times 5
-  # A busy machine needs longer to work off what attackers have left.
+  # A busy machine needs longer for the remaining work of an attack.
   @settling_ms 5_000
   @short_settling_ms 30_000
 
-  @doc "Runs all attacks, and then all at once; `STRESS_SECONDS` says for how long each."
+  @doc "Runs the attacks one by one, then all at once; `STRESS_SECONDS` sets the length of each run."
   @spec run(boolean()) :: [{String.t(), boolean()} | {String.t(), boolean(), :timed}]
   def run(short?) do
     duration = if short?, do: 2_000, else: 1_000 * String.to_integer(System.get_env("STRESS_SECONDS", "240"))
@@ -58,8 +58,8 @@ defmodule Stress.Hostile do
     findings
   end
 
-  # Allocators keep what they first grew to. What grows again and again is a leak, so a server is measured once it has
-  # met every attack.
+  # Allocators keep their first growth; only repeated growth is a leak. So the measurements start after every attack
+  # has run once.
   defp warmed(server, attackers) do
     before = Server.figures(server)
     Attackers.run(attackers, chosen(), Map.take(server, [:port, :hooks_port]), @warm_ms)
@@ -67,7 +67,7 @@ defmodule Stress.Hostile do
     server
   end
 
-  # `STRESS_ATTACKS` names some of them, by a part of their names.
+  # `STRESS_ATTACKS` selects attacks by a part of their names.
   defp chosen do
     case System.get_env("STRESS_ATTACKS") do
       nil -> @attacks
@@ -75,7 +75,7 @@ defmodule Stress.Hostile do
     end
   end
 
-  # What an attack has left behind must not be counted against the next one.
+  # The effects of an attack must not count for the next attack.
   defp stopped(nil), do: nil
 
   defp stopped(server) do
@@ -119,7 +119,7 @@ defmodule Stress.Hostile do
 
   defp judged(name, {undisturbed, disturbed}, missed) do
     errors = undisturbed.errors ++ disturbed.errors
-    # What the system has given the VM depends on what else runs; what the VM itself has in use does not.
+    # The VM's resident memory depends on other programs; the memory in use does not.
     {resident, missed} = Enum.split_with(missed, &String.starts_with?(&1, "rss "))
     held? = errors == [] and missed == [] and disturbed.latencies != []
     text = Enum.join(["#{name}: #{length(errors)} errors of others" | missed], "; ")

@@ -1,5 +1,5 @@
 # Runs the scripts named on the command line, or all of them: `bin/stress`, `bin/stress --short ticker calls`.
-# Each returns what it found out as `{text, held?}`, or `{text, held?, :timed}` where a busy machine can spoil it.
+# Each returns its findings as `{text, held?}`, or `{text, held?, :timed}` if a busy machine can change the result.
 
 for file <- ~w(report ticker inputs traffic server), do: Code.require_file("support/#{file}.exs", __DIR__)
 

@@ -1,9 +1,9 @@
 defmodule Stress.Soak do
   @moduledoc """
-  Half an hour of requests of every kind, at half the rate the server is capable of, on connections that come and go.
+  Half an hour of requests of every kind, at half of the server's maximum rate, on connections that open and close.
 
-  The memory of the last third of that time must be that of the second third, within five of a hundred: in the first
-  third, allocators reach the size they keep. Afterwards everything that was opened must be closed.
+  The memory of the last third of the time must equal that of the second third within 5 %: in the first
+  third, allocators reach their final size. Afterwards everything that was opened must be closed.
   """
 
   alias McpServer.{HttpPeer, HttpRequests}
@@ -11,11 +11,11 @@ defmodule Stress.Soak do
 
   @clients 8
   @longest_connection 40
-  # One of so many connections is cut while its answer is on the way.
+  # One of this many connections is cut during its answer.
   @cut_one_of 4
   @samples 60
 
-  @doc "Runs it; `STRESS_SECONDS` says for how long."
+  @doc "Runs it; `STRESS_SECONDS` sets its length."
   @spec run(boolean()) :: [{String.t(), boolean()} | {String.t(), boolean(), :timed}]
   def run(short?) do
     duration = if short?, do: 3_000, else: 1_000 * String.to_integer(System.get_env("STRESS_SECONDS", "1800"))
@@ -60,7 +60,7 @@ defmodule Stress.Soak do
 
   defp median(samples, name), do: samples |> Enum.map(& &1[name]) |> Enum.sort() |> Enum.at(div(length(samples), 2))
 
-  # Requests a second that all clients together have made in so many milliseconds.
+  # The requests a second of all clients together, measured over `duration` milliseconds.
   defp rate(server, duration, wanted) do
     pause = if wanted == :infinity, do: 0, else: @clients * 1_000 / wanted
     began = now()
@@ -76,7 +76,7 @@ defmodule Stress.Soak do
     requests * 1_000 / (now() - began)
   end
 
-  # `pause` is how many milliseconds belong to a request.
+  # `pause` is the milliseconds per request.
   defp client(port, number, pause, {began, until}, made \\ 0) do
     if now() >= until do
       made

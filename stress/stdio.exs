@@ -1,17 +1,17 @@
 defmodule Stress.Stdio do
   @moduledoc """
-  S2, S5 and S6 in full: a line of 1 GB, a million requests of a client that does not read, a hundred thousand in one
-  write. The server is another process of the operating system, and tells the most memory it has had.
+  S2, S5 and S6 in full: a line of 1 GB, a million requests of a client that does not read, a hundred thousand requests
+  in one write. The server is a separate OS process, which reports its peak memory.
   """
 
   alias McpServer.{FaultServer, StdioPeer}
   alias Stress.Report
 
-  # 10 MiB beside the buffer of a line, which has 10 MiB itself. In KiB.
+  # 10 MiB in addition to the buffer of a line, which has 10 MiB. In KiB.
   @most_for_a_line 20 * 1024
-  # What waits in pipes, mailboxes and for its turn, in KiB.
+  # Requests that wait in pipes, mailboxes and queues, in KiB.
   @most_unread 128 * 1024
-  # Prints how many different ids there were, and the two answers with the id 0.
+  # Prints the number of different ids, and the two answers with the id 0.
   @count_ids ~S"""
   match($0, /"id":[0-9]+/) { id = substr($0, RSTART + 5, RLENGTH - 5); if (id == 0) kept[++n] = $0; else if (!seen[id]++) different++ }
   END { print different; print kept[1]; print kept[2] }
@@ -25,7 +25,7 @@ defmodule Stress.Stdio do
     ])
   end
 
-  # Written by a shell: `StdioPeer` puts a `sed` before stdin, which would hold all of the line.
+  # A shell writes the line: `StdioPeer` puts a `sed` before stdin, which would buffer the whole line.
   defp long_line(bytes) do
     {up, begin} = begins()
     [first, last] = for id <- 1..2, do: StdioPeer.quoted(StdioPeer.call(id, "peak"))
@@ -46,12 +46,12 @@ defmodule Stress.Stdio do
     ]
   end
 
-  # By their ids, because calls are answered in the order in which they end.
+  # Keyed by id, because answers arrive in the order in which the calls end.
   defp two_answers(peer) do
     for _ <- 1..2, message = StdioPeer.message(peer, 600_000), into: %{}, do: {message["id"], message}
   end
 
-  # The VM says that it is up by making a file; until then its `:user` would read what is meant for the transport.
+  # The VM creates a file when it is ready; until then its `:user` process would read the transport's input.
   defp begins do
     up = Path.join(System.tmp_dir!(), "stress-#{System.unique_integer([:positive])}")
     touch = StdioPeer.quoted(StdioPeer.call("up", "touch", %{"file" => up}))
@@ -60,7 +60,7 @@ defmodule Stress.Stdio do
 
   defp until_there(file), do: "until [ -e #{file} ]; do sleep 0.1; done"
 
-  # A shell reads late, and counts what it reads: a port of this VM would always read.
+  # A shell reads late and counts its input: a port of this VM would read at once.
   defp unread(count) do
     {up, begin} = begins()
     request = "&" |> StdioPeer.call("echo", %{"text" => String.duplicate("x", 200)}) |> String.replace(~s("&"), "&")

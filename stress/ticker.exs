@@ -1,9 +1,9 @@
 defmodule Stress.Ticking do
   @moduledoc """
-  Y3: how late a 1 ms ticker gets while 16 processes feed the worst inputs through the native code.
+  Y3: the delays of a 1 ms ticker while 16 processes pass the worst inputs to the native code.
 
-  The first two lines are what the machine and the VM do by themselves: a ticker alone, and one beside 16 processes of
-  plain Elixir that never wait.
+  The first two lines are references for the machine and the VM: a ticker alone, and a ticker with 16 busy processes of
+  plain Elixir.
   """
 
   alias McpServer.{HttpPeer, HttpRequests}
@@ -33,7 +33,7 @@ defmodule Stress.Ticking do
     workers =
       for n <- 1..@processes, do: Task.async(fn -> until(stop_at, Enum.drop(work, rem(n, length(work))), work) end)
 
-    # The ticker starts when the work has been handed out.
+    # The ticker starts after all workers have started.
     Process.sleep(100)
     {ticker, waited} = {Ticker.start(), Ticker.waited_for_cores()}
     Task.await_many(workers, :infinity)
@@ -75,7 +75,7 @@ defmodule Stress.Ticking do
       findings("16 lattices over HTTP", lattices) ++ [unanswered(:counters.get(unanswered, 1))]
   end
 
-  # What another client waits for its answer: the listener's threads are everybody's.
+  # Measures how long another client waits, because all clients share the listener's threads.
   defp pings(port, stop_at) do
     peer = HttpPeer.connect(port)
     times = until(stop_at, fn -> :timer.tc(fn -> ping(peer) end) |> elem(0) end)
@@ -100,7 +100,7 @@ defmodule Stress.Ticking do
   defp status(peer, unanswered) do
     HttpPeer.response(peer).status
   rescue
-    # Nothing came for as long as a peer of the tests waits.
+    # No answer arrived within the timeout of a test peer.
     RuntimeError ->
       :counters.add(unanswered, 1, 1)
       :unanswered
@@ -110,7 +110,7 @@ defmodule Stress.Ticking do
 
   defp queue, do: {"Y3: the run queue is empty when the work is done", idle_queue() <= 1}
 
-  # The process that asks may count itself.
+  # The calling process may be counted too.
   defp idle_queue do
     Process.sleep(100)
     :erlang.statistics(:total_run_queue_lengths_all)

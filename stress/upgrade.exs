@@ -1,9 +1,9 @@
 defmodule Stress.Upgrade do
   @moduledoc """
-  Y6: code is loaded anew, softly purged and purged while clients ask, a thousand times.
+  Y6: code is reloaded, softly purged and purged a thousand times while clients send requests.
 
-  The native library is not replaced while the VM runs: a new version is refused, the old one goes on. Every other
-  module may be replaced.
+  The native library cannot be replaced while the VM runs: a new version is refused, and the old version stays. All
+  other modules can be replaced.
   """
 
   alias McpServer.{CodeReload, HttpClient, HttpVm, JSON}
@@ -13,7 +13,7 @@ defmodule Stress.Upgrade do
 
   def run(short?) do
     cycles = if short?, do: 20, else: 1_000
-    # Each loads hundreds of modules.
+    # Each reload loads hundreds of modules.
     reloads = if short?, do: 5, else: cycles
     vm = HttpVm.launch()
     {native, asked} = under_load(vm, fn -> HttpVm.call(vm, CodeReload, :native, [cycles]) end)
@@ -27,7 +27,7 @@ defmodule Stress.Upgrade do
       "#{asked_too.wrong} wrong"
     ])
 
-    # Threads of a server would not survive this: it is stopped before, as SECURITY.md says.
+    # The threads of a server would not survive this, so the server is stopped first, as in SECURITY.md.
     HttpVm.call(vm, HttpVm, :stop_serving, [])
     unloaded = HttpVm.call(vm, CodeReload, :unload_native, [cycles])
     lives? = unloaded == :ok and HttpVm.call(vm, JSON, :decode, ["[1]"]) == {:ok, [1]}
@@ -42,7 +42,7 @@ defmodule Stress.Upgrade do
     ]
   end
 
-  # In portions: a call into the VM has a time limit.
+  # In portions, because a call into the VM has a time limit.
   defp reload(vm, cycles) do
     for _ <- 1..cycles, reduce: %{loaded: 0, held: 0} do
       sum -> Map.merge(sum, HttpVm.call(vm, CodeReload, :modules, [1]), fn _name, one, other -> one + other end)

@@ -1,20 +1,20 @@
 defmodule Stress.Hostile.Attack do
-  @moduledoc "One way to hurt a server: what a client of it does, again and again."
+  @moduledoc "An attack on a server, which each attacking client repeats."
 
   @type target :: %{port: :inet.port_number(), hooks_port: :inet.port_number()}
 
-  @doc "What it is called."
+  @doc "The name of the attack."
   @callback name() :: String.t()
 
-  @doc "How many clients attack at once."
+  @doc "The number of concurrent clients."
   @callback clients() :: pos_integer()
 
-  @doc "What a client needs; made once."
+  @doc "Creates the state of a client, once per client."
   @callback prepare(target()) :: state when state: term()
 
   @doc """
-  One attack: how many requests it was, what the next one needs, and where the server answered what it must not, a line
-  about that.
+  Runs one attack. Returns the number of requests, the next state, and a line about a forbidden answer of the server, if
+  there was one.
   """
   @callback attack(target(), state) :: {non_neg_integer(), state} | {non_neg_integer(), state, String.t()}
             when state: term()
@@ -22,10 +22,10 @@ end
 
 defmodule Stress.Hostile.Attackers do
   @moduledoc """
-  The attackers, in a VM of their own.
+  The attackers, in a separate VM.
 
-  It runs at a lower priority: on a machine with few cores the others would otherwise wait for the attackers' own work,
-  and not for what the server does with it.
+  The VM has a lower priority: on a machine with few cores the clients would otherwise wait for the attackers' work
+  instead of the server's.
   """
 
   alias McpServer.HttpVm
@@ -47,12 +47,12 @@ defmodule Stress.Hostile.Attackers do
   @spec stop(HttpVm.t()) :: :ok
   def stop(vm), do: HttpVm.stop(vm)
 
-  @doc "Attacks for so many milliseconds; how many requests that were, and what was found. No connection is left."
+  @doc "Attacks for `duration` milliseconds; returns the number of requests and the findings. Closes all connections."
   @spec run(HttpVm.t(), [module()], Stress.Hostile.Attack.target(), pos_integer()) :: {non_neg_integer(), [String.t()]}
   def run(vm, attacks, target, duration),
     do: :peer.call(vm.peer, __MODULE__, :run_here, [attacks, target, duration], duration + 60_000)
 
-  # Runs in the VM. The sockets of a process end with it, whatever it was doing.
+  # Runs in the VM. The sockets of a process close when it ends.
   @doc false
   def run_here(attacks, target, duration) do
     counter = :counters.new(1, [])
@@ -78,7 +78,7 @@ defmodule Stress.Hostile.Attackers do
     go_on(attack, target, state, notes)
   end
 
-  # A server that refuses connections, or closes them, is met again a moment later.
+  # After a refused or closed connection the client tries again a moment later.
   defp once(attack, target, state) do
     attack.attack(target, state)
   rescue

@@ -1,23 +1,23 @@
 defmodule Stress.Hostile.Others do
-  @moduledoc "Clients that behave: each calls a tool again and again, and notes how long that took and what went wrong."
+  @moduledoc "Well-behaved clients: each calls a tool repeatedly, and records latencies and errors."
 
   alias McpServer.{HttpPeer, HttpRequests, HttpResponse}
 
   @type noted :: %{latencies: [non_neg_integer()], errors: [String.t()]}
 
-  # Three without a session, on connections they keep; one that opens and ends a session again and again.
+  # Three clients without a session, on permanent connections; one opens and ends sessions repeatedly.
   @clients [:call, :call, :call, :session]
   @pause_ms 5
-  # Of its own: the attackers' closed sockets keep ports of theirs for a minute, all there are if they close enough.
+  # A separate address: closed sockets of the attackers keep their ports for a minute, and may use up all ports.
   @address {127, 0, 0, 2}
   @patience 60_000
 
-  @doc "Starts them; the headers go with each request."
+  @doc "Starts the clients; they send the headers with each request."
   @spec start(:inet.port_number(), [{String.t(), String.t()}]) :: [pid()]
   def start(port, headers \\ []),
     do: for(kind <- @clients, do: spawn_link(fn -> go_on(kind, {port, headers}, nil, none()) end))
 
-  @doc "What they have noted since they were asked last."
+  @doc "The records since the last call."
   @spec take([pid()]) :: noted()
   def take(clients) do
     for client <- clients, do: send(client, {:take, self()})
@@ -32,7 +32,7 @@ defmodule Stress.Hostile.Others do
     end
   end
 
-  @doc "Ends them."
+  @doc "Stops the clients."
   @spec stop([pid()]) :: :ok
   def stop(clients) do
     for client <- clients do

@@ -1,5 +1,5 @@
 defmodule Stress.Hostile.Wire do
-  @moduledoc "Sockets as attackers use them, all from one address that no other client has."
+  @moduledoc "The attackers' sockets, all from one address that no other client uses."
 
   alias McpServer.{HttpPeer, HttpRequests}
 
@@ -9,7 +9,7 @@ defmodule Stress.Hostile.Wire do
   @spec connect(:inet.port_number()) :: HttpPeer.t()
   def connect(port), do: HttpPeer.connect(port, [ip: address()] ++ @options)
 
-  # An address of this machine that is no loopback: on loopback nobody is told apart from others.
+  # An address of this machine outside loopback: the server does not separate clients on loopback.
   defp address do
     with nil <- :persistent_term.get(__MODULE__, nil) do
       {:ok, interfaces} = :inet.getifaddrs()
@@ -20,15 +20,15 @@ defmodule Stress.Hostile.Wire do
     end
   end
 
-  @doc "Sends a request, whether or not anybody takes all of it."
+  @doc "Sends a request, even if the server does not read all of it."
   @spec send_request(HttpPeer.t(), iodata()) :: :ok | {:error, term()}
   def send_request(peer, bytes), do: HttpPeer.write(peer, bytes)
 
-  @doc "The bytes of a request; the port stands in its `host`."
+  @doc "The bytes of a request with the port in its `host`."
   @spec bytes(HttpPeer.request(), :inet.port_number()) :: binary()
   def bytes(request, port), do: %HttpPeer{socket: nil, port: port} |> HttpPeer.bytes(request) |> IO.iodata_to_binary()
 
-  @doc "The bytes of a call of `echo` with so many bytes."
+  @doc "The bytes of a call of `echo` with this number of bytes."
   @spec echo(non_neg_integer(), :inet.port_number()) :: binary()
   def echo(length, port),
     do: "echo" |> HttpRequests.modern_call(%{"text" => String.duplicate("x", length)}) |> bytes(port)
@@ -37,11 +37,11 @@ defmodule Stress.Hostile.Wire do
   @spec sleep(pos_integer(), :inet.port_number()) :: binary()
   def sleep(milliseconds, port), do: "sleep" |> HttpRequests.modern_call(%{"ms" => milliseconds}) |> bytes(port)
 
-  @doc "Waits for the first bytes of an answer, or for the end, at most so many milliseconds."
+  @doc "Waits for the first bytes of an answer, or for the end, up to a number of milliseconds."
   @spec glance(HttpPeer.t(), non_neg_integer()) :: {:ok, binary()} | {:error, term()}
   def glance(peer, milliseconds), do: HttpPeer.raw(peer, 0, milliseconds)
 
-  @doc "Closes; every other connection with a reset."
+  @doc "Closes the connection, every second one with a reset."
   @spec leave(HttpPeer.t()) :: :ok
   def leave(peer), do: if(:rand.uniform(2) == 1, do: HttpPeer.close(peer), else: HttpPeer.cut(peer))
 end

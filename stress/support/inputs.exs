@@ -1,5 +1,5 @@
 defmodule Stress.Inputs do
-  @moduledoc "What costs a boundary most, as work for its public functions and as bodies of requests."
+  @moduledoc "The most expensive inputs of the native code, as calls of public functions and as request bodies."
 
   alias McpServer.FaultRouter.Schemas
   alias McpServer.JSON
@@ -8,7 +8,7 @@ defmodule Stress.Inputs do
   @mib 1024 * 1024
   @many [max_values: 10_000_000]
 
-  @doc "Named pieces of work: functions of no arguments. Their terms are copied by nobody."
+  @doc "Named functions without arguments. Their terms are never copied."
   @spec work() :: [{String.t(), (() -> term())}]
   def work do
     {:ok, lattice} = Validator.compile(Schemas.lattice())
@@ -56,7 +56,7 @@ defmodule Stress.Inputs do
 
   defp nested(levels), do: String.duplicate("[", levels) <> String.duplicate("]", levels)
 
-  # The ten longest texts of the public suite, where it is there.
+  # The ten longest texts of the public suite, if it is present.
   defp corpus do
     Path.expand("../../../shared/corpora/JSONTestSuite/test_parsing/*.json", __DIR__)
     |> Path.wildcard()
@@ -65,7 +65,7 @@ defmodule Stress.Inputs do
     |> Enum.map(&{Path.basename(&1, ".json"), File.read!(&1)})
   end
 
-  # A closure would be copied into each process with its terms; this one is not.
+  # A closure would be copied into each process with its terms; a persistent term is not.
   defp shared(name, term) do
     :persistent_term.put({__MODULE__, name}, term)
     fn -> :persistent_term.get({__MODULE__, name}) end

@@ -1,7 +1,7 @@
 defmodule Stress.Report do
-  @moduledoc "Prints what the stress scripts measure, and whether it is as it must be."
+  @moduledoc "Prints the measurements and verdicts of the stress scripts."
 
-  @doc "The machine the figures belong to."
+  @doc "The machine of the measurements."
   @spec machine() :: String.t()
   def machine do
     "#{:erlang.system_info(:system_architecture)}, #{System.schedulers_online()} schedulers, " <>
@@ -14,7 +14,7 @@ defmodule Stress.Report do
     IO.puts("  " <> String.pad_trailing(name, 22) <> Enum.map_join(cells, "  ", &String.pad_leading(&1, 12)))
   end
 
-  @doc "A line of milliseconds: how many, percentiles, the most. Returns p99.9 and the most, in microseconds."
+  @doc "Prints a line of milliseconds: count, percentiles, maximum. Returns p99.9 and the maximum in microseconds."
   @spec percentiles(String.t(), [integer()], [String.t()]) :: {integer(), integer()}
   def percentiles(name, microseconds, further \\ []) do
     sorted = microseconds |> Enum.sort() |> List.to_tuple()
@@ -23,14 +23,14 @@ defmodule Stress.Report do
     {p999, most}
   end
 
-  @doc "The heading of such lines."
+  @doc "Prints the heading of the percentiles."
   @spec percentiles_heading() :: :ok
   def percentiles_heading, do: line("lateness, ms", ["ticks", "p50", "p99", "p99.9", "most", "no core"])
 
   defp at(sorted, share), do: elem(sorted, min(tuple_size(sorted) - 1, trunc(tuple_size(sorted) * share)))
   defp ms(microseconds), do: :erlang.float_to_binary(microseconds / 1_000, decimals: 2)
 
-  @doc "A line for each figure of a VM, see `McpServer.Invariant`: before and now."
+  @doc "Prints a line for each figure of a VM, before and now; see `McpServer.Invariant`."
   @spec figures(map(), map()) :: :ok
   def figures(before, now) do
     line("", ~w(before now))
@@ -38,7 +38,7 @@ defmodule Stress.Report do
     :ok
   end
 
-  @doc "Prints the findings and says whether all of them held that are judged."
+  @doc "Prints the findings and returns whether all judged findings held."
   @spec held?([{String.t(), boolean()} | {String.t(), boolean(), :timed}], boolean()) :: boolean()
   def held?(findings, short?) do
     IO.puts("")

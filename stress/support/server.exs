@@ -1,8 +1,8 @@
 defmodule Stress.Server do
   @moduledoc """
-  A server in a VM of its own, and what it takes of the machine.
+  A server in a separate VM, and its use of resources.
 
-  It has two endpoints: one that anybody may call, and one with a hook that takes its time.
+  It has two endpoints: an open endpoint, and an endpoint with a slow hook.
   """
 
   alias McpServer.{HttpPeer, HttpRequests, HttpRouter, HttpServer, HttpVm}
@@ -13,11 +13,11 @@ defmodule Stress.Server do
   @type t :: %__MODULE__{vm: HttpVm.t(), port: :inet.port_number(), hooks_port: :inet.port_number()}
   @type figures :: %{atom() => non_neg_integer()}
 
-  # A session that nobody uses any more goes before the five seconds are over.
+  # An unused session expires within the five seconds.
   @options [http: [idle_timeout: 2_000, max_calls: 200]]
   @hook_ms 1_000
 
-  # Beside five of a hundred: what allocators keep for a moment.
+  # In addition to 5 %: memory that allocators keep for a moment.
   @slack %{memory: 4_000_000, rss: 16_000_000}
   @settling_ms 5_000
   @look_ms 250
@@ -30,30 +30,30 @@ defmodule Stress.Server do
     HttpVm.call(vm, __MODULE__, :load_here, [])
     hooks_port = HttpVm.call(vm, __MODULE__, :serve_hooks, [])
     server = %__MODULE__{vm: vm, port: vm.server.port, hooks_port: hooks_port}
-    # What begins with the first requests is there before anything is measured.
+    # The first requests start processes, so they run before the measurements.
     200 = HttpPeer.request(HttpPeer.connect(hooks_port), HttpRequests.modern_call("echo", %{"text" => "x"})).status
     figures(server)
     server
   end
 
-  @doc "Stops it, if it still is there."
+  @doc "Stops it, if it is still alive."
   @spec stop(t()) :: :ok
   def stop(server), do: HttpVm.stop(server.vm)
 
-  # Runs in the VM. As a release does when it starts; otherwise the first use of a module makes its atoms.
+  # Runs in the VM. Loads all modules, as a release does at its start; else the first use of a module creates atoms.
   @doc false
   def load_here do
     for application <- [:kernel, :stdlib, :crypto, :elixir, :logger, :mcp_server] do
       Application.load(application)
       {:ok, modules} = :application.get_key(application, :modules)
-      # Some are for other systems.
+      # Some modules are for other systems.
       _loaded_or_not = :code.ensure_modules_loaded(modules)
     end
 
     :ok
   end
 
-  # Runs in the VM. A child of the supervisor that `HttpVm` has started.
+  # Runs in the VM, as a child of the supervisor that `HttpVm` has started.
   @doc false
   def serve_hooks do
     options = [router: HttpRouter, port: 0, identify: {__MODULE__, :ponder}] ++ @options
@@ -68,15 +68,15 @@ defmodule Stress.Server do
     {:ok, "somebody"}
   end
 
-  @doc "What the VM takes now."
+  @doc "The VM's current use of resources."
   @spec figures(t()) :: figures()
   def figures(server), do: HttpVm.call(server.vm, __MODULE__, :figures_here, [])
 
-  @doc "Notes from now on the most that the VM takes."
+  @doc "Starts recording the VM's peak use."
   @spec watch(t()) :: :ok
   def watch(server), do: HttpVm.call(server.vm, __MODULE__, :watch_here, [])
 
-  @doc "The most since then; nothing is noted any more."
+  @doc "Returns the peak use, and stops recording."
   @spec peak(t()) :: figures()
   def peak(server), do: HttpVm.call(server.vm, __MODULE__, :peak_here, [])
 
@@ -108,7 +108,7 @@ defmodule Stress.Server do
   # Runs in the VM.
   @doc false
   def figures_here do
-    # What ends a moment later, such as the process that answers this call, is not waited for here.
+    # This does not wait for processes that end a moment later, such as the process of this call.
     Map.merge(usage(), %{
       ports: :erlang.system_info(:port_count),
       atoms: :erlang.system_info(:atom_count),
@@ -129,7 +129,7 @@ defmodule Stress.Server do
     String.to_integer(kibibytes) * 1024
   end
 
-  # What the servers count as in use; the rest of what they count only grows.
+  # The servers' counters of current use; their other counters only grow.
   @in_use [:connections, :exchanges, :calls, :streams, :hooks, :body_bytes]
 
   defp open do
@@ -138,8 +138,8 @@ defmodule Stress.Server do
   end
 
   @doc """
-  Waits until the VM takes as much as before, for so many milliseconds at most: what it takes then, and the names of
-  the figures that are higher.
+  Waits until the VM's use is as before, up to a number of milliseconds. Returns the use, and the names of the higher
+  figures.
   """
   @spec settled(t(), figures(), pos_integer()) :: {figures(), [String.t()]}
   def settled(server, before, patience \\ @settling_ms), do: look(server, before, div(patience, @look_ms))

@@ -1,10 +1,10 @@
 defmodule Stress.Ticker do
-  @moduledoc "A process of normal priority that wants to run every millisecond, and writes down how late it was."
+  @moduledoc "A process of normal priority that wakes every millisecond, and records its delays."
 
   @spec start() :: pid()
   def start, do: spawn_link(fn -> tick(now(), []) end)
 
-  @doc "Ends it; how late it was each time, in microseconds."
+  @doc "Stops it; returns each delay in microseconds."
   @spec stop(pid()) :: [integer()]
   def stop(ticker) do
     send(ticker, {:stop, self()})
@@ -12,8 +12,8 @@ defmodule Stress.Ticker do
   end
 
   @doc """
-  Milliseconds that the threads of the normal schedulers have been ready to run without a core, `nil` where the system
-  does not tell. On a machine with other work this is why a ticker is late.
+  The milliseconds that the normal schedulers' threads waited for a core, `nil` if the system does not report them.
+  On a busy machine this explains the delays of a ticker.
   """
   @spec waited_for_cores() :: non_neg_integer() | nil
   def waited_for_cores do
@@ -23,7 +23,7 @@ defmodule Stress.Ticker do
     end
   end
 
-  # Of a thread that has ended meanwhile nothing is known.
+  # A thread may have ended meanwhile.
   defp waited(file) do
     with {:ok, name} <- File.read(Path.join(Path.dirname(file), "comm")),
          true <- name =~ ~r/\A\d+_scheduler/,

@@ -1,5 +1,5 @@
 defmodule Stress.Traffic do
-  @moduledoc "Requests of every kind a server meets, each with names that nobody has heard of."
+  @moduledoc "Requests of every kind, each with unknown names."
 
   alias McpServer.{HttpPeer, HttpRequests, HttpResponse}
 
@@ -21,11 +21,11 @@ defmodule Stress.Traffic do
   ]
   @cycle List.to_tuple(for({kind, share} <- @kinds, _n <- 1..share, do: kind))
 
-  @doc "The kinds and how many of a hundred or so requests are of each."
+  @doc "The kinds of requests and their weights, of about a hundred in all."
   @spec kinds() :: keyword(pos_integer())
   def kinds, do: @kinds
 
-  @doc "The request of that number: itself, and whether it is answered."
+  @doc "The request of this number, and whether it gets an answer."
   @spec request(pos_integer()) :: {HttpPeer.request(), boolean()}
   def request(number) do
     kind = elem(@cycle, rem(number * 37, tuple_size(@cycle)))
@@ -70,7 +70,7 @@ defmodule Stress.Traffic do
     HttpPeer.close(peer)
   end
 
-  # Every hundredth is a session that is opened, used and ended.
+  # Every hundredth request opens, uses and ends a session.
   defp ask(peer, number) when rem(number, 100) == 0 do
     opened = HttpPeer.request(peer, HttpRequests.initialize())
     id = HttpResponse.header(opened, "mcp-session-id")

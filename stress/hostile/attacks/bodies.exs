@@ -1,5 +1,5 @@
 defmodule Stress.Hostile.Attacks.Abandoned do
-  @moduledoc "Sends bodies of 40 to 200 KB, and closes before anybody has looked at them."
+  @moduledoc "Sends bodies of 40 to 200 KB, and closes before the server reads them."
   @behaviour Stress.Hostile.Attack
 
   alias Stress.Hostile.Wire
@@ -23,7 +23,7 @@ defmodule Stress.Hostile.Attacks.Abandoned do
 end
 
 defmodule Stress.Hostile.Attacks.Unread do
-  @moduledoc "Sends complete calls of 200 KB at full speed, and reads none of their answers."
+  @moduledoc "Sends complete calls of 200 KB at full speed, and reads no answers."
   @behaviour Stress.Hostile.Attack
 
   alias Stress.Hostile.Wire

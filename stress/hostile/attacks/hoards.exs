@@ -1,5 +1,5 @@
 defmodule Stress.Hostile.Attacks.Listens do
-  @moduledoc "Opens streams with as much in them as a message holds: in `_meta`, or as 1,000 URIs; and keeps them open."
+  @moduledoc "Opens streams with the largest messages, with a large `_meta` or 1,000 URIs, and keeps them open."
   @behaviour Stress.Hostile.Attack
 
   alias McpServer.HttpRequests
@@ -7,7 +7,7 @@ defmodule Stress.Hostile.Attacks.Listens do
 
   @meta_bytes 2_900_000
   @uri_bytes 2_500
-  # Of each client.
+  # The open streams of each client.
   @open 6
 
   @impl true
@@ -41,7 +41,7 @@ defmodule Stress.Hostile.Attacks.Listens do
 end
 
 defmodule Stress.Hostile.Attacks.Sessions do
-  @moduledoc "Opens sessions as a client that has 2.88 MB to say of itself, and uses none of them."
+  @moduledoc "Opens sessions with 2.88 MB of client data, and never uses them."
   @behaviour Stress.Hostile.Attack
 
   alias McpServer.HttpRequests
@@ -62,7 +62,7 @@ defmodule Stress.Hostile.Attacks.Sessions do
     {opening.(large), opening.(HttpRequests.info())}
   end
 
-  # Most of them are small: thousands of sessions come faster so.
+  # Most are small, so that thousands of sessions open faster.
   @impl true
   def attack(%{port: port}, {large, small} = requests) do
     peer = Wire.connect(port)

@@ -1,5 +1,5 @@
 defmodule Stress.Hostile.Attacks.Hooks do
-  @moduledoc "Has a slow hook asked who it is, and goes before the hook knows."
+  @moduledoc "Starts a slow hook, and disconnects before the hook returns."
   @behaviour Stress.Hostile.Attack
 
   alias Stress.Hostile.Wire
@@ -17,7 +17,7 @@ defmodule Stress.Hostile.Attacks.Hooks do
   def attack(%{hooks_port: port}, request) do
     peer = Wire.connect(port)
     Wire.send_request(peer, request)
-    # Long enough for the request to be there.
+    # Long enough for the request to arrive.
     Wire.glance(peer, 1)
     Wire.leave(peer)
     {1, request}
@@ -25,7 +25,7 @@ defmodule Stress.Hostile.Attacks.Hooks do
 end
 
 defmodule Stress.Hostile.Attacks.Places do
-  @moduledoc "Takes every place there is, from one address, with calls that take their time."
+  @moduledoc "Occupies all places of the server from one address, with slow calls."
   @behaviour Stress.Hostile.Attack
 
   alias Stress.Hostile.Wire
@@ -46,7 +46,7 @@ defmodule Stress.Hostile.Attacks.Places do
     peer = Wire.connect(port)
     Wire.send_request(peer, request)
 
-    # Where there is no place, another client may have left one in a while.
+    # If all places are taken, another client may free one soon.
     case Wire.glance(peer, 3 * @call_ms) do
       {:ok, "HTTP/1.1 200" <> _rest} -> :ok
       _refused -> Process.sleep(100)

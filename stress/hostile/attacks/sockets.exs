@@ -1,5 +1,5 @@
 defmodule Stress.Hostile.Attacks.Drips do
-  @moduledoc "Sends heads and bodies a byte at a time, on as many connections as it has clients."
+  @moduledoc "Sends heads and bodies a byte at a time, on one connection per client."
   @behaviour Stress.Hostile.Attack
 
   alias Stress.Hostile.Wire
@@ -16,7 +16,7 @@ defmodule Stress.Hostile.Attacks.Drips do
   @impl true
   def prepare(%{port: port}), do: Wire.echo(60_000, port)
 
-  # The drops begin anywhere: within the head, or within the body.
+  # The slow bytes start at any position of the head or the body.
   @impl true
   def attack(%{port: port}, request) do
     at = if :rand.uniform(2) == 1, do: :rand.uniform(300), else: 1_000 + :rand.uniform(50_000)
@@ -35,7 +35,7 @@ defmodule Stress.Hostile.Attacks.Drips do
 end
 
 defmodule Stress.Hostile.Attacks.Streams do
-  @moduledoc "Has calls answered on streams, and reads nothing of them."
+  @moduledoc "Makes calls with answers on streams, and reads none of them."
   @behaviour Stress.Hostile.Attack
 
   alias McpServer.HttpRequests
@@ -64,7 +64,7 @@ defmodule Stress.Hostile.Attacks.Streams do
 end
 
 defmodule Stress.Hostile.Attacks.HalfClosed do
-  @moduledoc "Says that it will send nothing more: behind a request, within one, or before any."
+  @moduledoc "Half-closes the connection after a request, within a request, or before any request."
   @behaviour Stress.Hostile.Attack
 
   alias McpServer.HttpPeer
@@ -94,7 +94,7 @@ defmodule Stress.Hostile.Attacks.HalfClosed do
 end
 
 defmodule Stress.Hostile.Attacks.Pipelines do
-  @moduledoc "Sends a thousand requests in one go, and reads a little of what comes."
+  @moduledoc "Sends a thousand requests at once, and reads a little of the answers."
   @behaviour Stress.Hostile.Attack
 
   alias McpServer.HttpRequests
@@ -127,8 +127,8 @@ end
 
 defmodule Stress.Hostile.Attacks.Lengths do
   @moduledoc """
-  Sends a request with two lengths behind one that is sound, cut at each byte in turn, so that the reads of the server
-  end at every place. Neither it nor what stands behind it may be carried out.
+  Sends a request with two lengths after a valid request, cut at each byte in turn, so that the server's reads
+  end at every position. The server must run neither this request nor the bytes after it.
   """
   @behaviour Stress.Hostile.Attack
 

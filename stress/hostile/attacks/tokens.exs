@@ -1,5 +1,5 @@
 defmodule Stress.Hostile.Attacks.Tokens do
-  @moduledoc "Sends access tokens that are worth nothing: no tokens at all, of another issuer, expired, and forged ones."
+  @moduledoc "Sends invalid access tokens: garbage, expired and forged tokens, and tokens of another issuer."
   @behaviour Stress.Hostile.Attack
 
   alias McpServer.{HttpPeer, HttpRequests}
@@ -33,7 +33,7 @@ defmodule Stress.Hostile.Attacks.Tokens do
       else: {@on_a_connection, tokens, "answered #{inspect(statuses)}"}
   end
 
-  # Where all but the signature is good, it is another one each time: nothing is remembered of it.
+  # A token with only a bad signature is different each time, so that no cache applies.
   defp garbage({good, bad}) do
     case :rand.uniform(length(bad) + 2) do
       1 -> Base.encode16(:crypto.strong_rand_bytes(40))
