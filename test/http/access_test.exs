@@ -1,5 +1,5 @@
 defmodule McpServer.Http.AccessTest do
-  # What is hidden from a client, over HTTP: status, headers and bytes are those of a server that has none of it.
+  # Hidden entries over HTTP: status, headers and bytes equal those of a server without the entries.
   use McpServer.HttpCase, async: true
 
   alias McpServer.AccessRouter

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpAuthHiddenTest do
-  # What tokens do not show: to a token without its scopes, and to one for which a function hides it, an entry does not
-  # exist. The whole answer is that of a server without the entry, in both eras.
+  # Hidden entries: for a token without its scopes, and for a token that a function refuses, an entry does not exist.
+  # The whole response equals that of a server without the entry, in both eras.
   use McpServer.HttpCase, async: true
 
   alias McpServer.Test.Issuer
@@ -62,7 +62,7 @@ defmodule McpServer.HttpAuthHiddenTest do
   end
 
   defmodule Bare do
-    # What is left for a token that grants nothing. The functions make its capabilities those of the whole.
+    # The entries that a token without scopes sees. The functions make its capabilities equal those of the full router.
     use McpServer.Router, name: "hidden"
 
     tool "open", "For all", Handlers, :run
@@ -73,7 +73,7 @@ defmodule McpServer.HttpAuthHiddenTest do
   end
 
   defmodule Public do
-    # Of two that may be used without a token one is hidden; the third is listed, and hidden when it is used.
+    # Of two entries for anonymous clients one is hidden. The third is listed, and hidden when it is used.
     use McpServer.Router, name: "hidden"
 
     tool "open", "For all", Handlers, :run, scopes: :public
@@ -107,7 +107,7 @@ defmodule McpServer.HttpAuthHiddenTest do
     HttpServers.start(kind, router: router, auth: auth)
   end
 
-  # All of an answer but for when it was given, and for what the request has named itself.
+  # The whole response without its date.
   defp said({%{status: status, headers: headers, body: body}, _messages}),
     do: {status, List.keydelete(headers, "date", 0), body}
 
@@ -191,7 +191,7 @@ defmodule McpServer.HttpAuthHiddenTest do
 
     assert {%{status: 200}, [[%{"id" => 1, "result" => _done}]]} = HttpSession.exchange(anonymous, batch.(["open"]))
 
-    # With one that shows neither.
+    # With a token that sees neither entry.
     for name <- ["public", "used"] do
       assert {%{status: 200}, [answers]} = HttpSession.exchange(named, batch.(["open", name, "nothing"]))
       [open, hidden, unknown] = Enum.sort_by(answers, & &1["id"])

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpAuthHostileTest do
-  # Clients that send what no client sends: tokens made by hand, headers and connections used against their purpose, and
-  # issuers that answer with anything but keys. The tags are the threats of authorization.
+  # Hostile input: handmade tokens, misused headers and connections, and issuers whose responses contain no keys. The
+  # tags are the threats of authorization.
   use McpServer.HttpCase, async: true
 
   import ExUnit.CaptureLog
@@ -45,7 +45,7 @@ defmodule McpServer.HttpAuthHostileTest do
 
   defp encode(text), do: Base.url_encode64(text, padding: false)
 
-  # A token of these texts, with a signature of the right length.
+  # A token with this header and these claims, and a signature of the right length.
   defp made(header, claims), do: Enum.map_join([header, claims, <<1::512>>], ".", &encode/1)
 
   defp header(issuer) do
@@ -53,7 +53,7 @@ defmodule McpServer.HttpAuthHostileTest do
     Base.url_decode64!(header, padding: false)
   end
 
-  # The claims of a good token as text, with members in front.
+  # The claims of a valid token as text, preceded by more members.
   defp claims(issuer, members) do
     [_header, claims, _signature] = issuer |> token() |> String.split(".")
     "{" <> members <> "," <> String.trim_leading(Base.url_decode64!(claims, padding: false), "{")
@@ -82,7 +82,7 @@ defmodule McpServer.HttpAuthHostileTest do
         assert_invalid(server, made(header, claims(issuer, members)), text)
       end
 
-      # The same with nothing wrong but the signature: what stands above is refused for what it is.
+      # The same tokens with only a wrong signature: the tokens above are refused for their claims.
       wrong = "The signature of the access token is wrong"
       assert_invalid(server, made(header, claims(issuer, ~s("x":[[[[[[[1]]]]]]]))), wrong)
       assert_invalid(server, made(header, claims(issuer, ~s("digits":12345678901234567890))), wrong)
@@ -196,11 +196,11 @@ defmodule McpServer.HttpAuthHostileTest do
       {server, issuer} = issued(context)
       good = bearer(token(issuer))
       expected = refused(400, "invalid_request", "A request has one access token, in the header Authorization")
-      # Verified before or not.
+      # The result is the same whether or not the token was verified before.
       assert ask(server, good ++ good) == expected
       assert {200, nil, _message} = ask(server, good)
       for first <- [good, bearer("x")], do: assert(ask(server, first ++ good) == expected)
-      # Of two schemes a server before the plug may make one line: it is not let in either way.
+      # A proxy may join two schemes in one line: the request is refused in both forms.
       for pair <- [[{"authorization", "Basic YTpi"} | good], good ++ [{"authorization", "Basic YTpi"}]] do
         assert {status, challenge, message} = ask(server, pair)
         assert {status, challenge, message} in [expected, {401, "Bearer " <> @tail, refusal(401)}]
@@ -233,7 +233,7 @@ defmodule McpServer.HttpAuthHostileTest do
 
       peer = HttpPeer.connect(server.port)
 
-      # All of them before the first answer.
+      # Sends all requests before it reads the first response.
       for {_name, options} <- tokens do
         headers = if options, do: bearer(token(issuer, options)), else: []
         :ok = HttpPeer.send_request(peer, with_headers(modern_call("granted"), headers))
@@ -281,13 +281,13 @@ defmodule McpServer.HttpAuthHostileTest do
         assert ask(server, bearer(token(issuer, other)), resume) == {404, nil, refusal("Session not found")}
       end
 
-      # Nor does the id of an event open it in a session of the other's own.
+      # The id of an event does not open the stream in another client's session either.
       bob = bearer(token(issuer, subject: "bob"))
       own = HttpSession.open(server, "2025-11-25", headers: bob)
       stolen = of_session(get_stream([{"last-event-id", event}]), own.id)
       assert ask(server, bob, stolen) == {400, nil, refusal("Last-Event-ID names no event of this session")}
 
-      # To its own client the stream is there, and open.
+      # For its own client the stream exists, and is open.
       conflict = "Conflict: the session's stream is already open"
       assert ask(server, mine, resume) == {409, nil, refusal(conflict)}
       HttpPeer.close(peer)
@@ -317,7 +317,7 @@ defmodule McpServer.HttpAuthHostileTest do
 
         scripted = ScriptedServer.start(keys, host: "localhost")
         Agent.update(url, fn nil -> scripted.url end)
-        # The one that says nothing is not waited for; a busy machine has its time with the others.
+        # The silent issuer gets a short timeout. The others get a long one, for busy machines.
         server = serve(context, scripted.url, timeout: if(said =~ "timeout", do: 100, else: 5_000))
         now = System.system_time(:second)
         claims = ~s({"iss":"#{scripted.url}","aud":"#{@resource}","sub":"ada","exp":#{now + 60}})

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpAuthKeysTest do
-  # Issuers that publish keys which may not verify tokens: none of their tokens is let in, and the good keys beside them
-  # serve. The tags are the threats of authorization.
+  # Issuers that publish keys which must not verify tokens: their tokens are refused, and the good keys beside them
+  # work. The tags are the threats of authorization.
   use McpServer.HttpCase, async: true
 
   import ExUnit.CaptureLog
@@ -12,7 +12,7 @@ defmodule McpServer.HttpAuthKeysTest do
   @tail ~s(scope="mcp:use", resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp")
   @primes [11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157]
 
-  # A server whose issuer publishes these keys, the issuer's URL, and what the log says once the keys were fetched.
+  # A server whose issuer publishes these keys, the issuer's URL, and the log after the keys were fetched.
   defp serve(%{kind: kind}, jwks, good) do
     issuer =
       ScriptedServer.start(
@@ -23,7 +23,7 @@ defmodule McpServer.HttpAuthKeysTest do
         host: "localhost"
       )
 
-    # An earlier issuer may have had the same port, and its keys are still known.
+    # Forgets the keys of an earlier issuer that may have had the same port.
     :ok = McpServer.Auth.Issuer.forget_url(issuer.url)
     auth = [resource: @resource, issuer: issuer.url, scopes: ["mcp:use"]]
     server = HttpServers.start(kind, router: HttpRouter, auth: auth)
@@ -54,7 +54,7 @@ defmodule McpServer.HttpAuthKeysTest do
     {401, challenge, %{"jsonrpc" => "2.0", "error" => %{"code" => -32600, "message" => "Unauthorized"}}}
   end
 
-  # The key of the number, as an issuer would publish it.
+  # The JWK of this RSA key.
   defp rsa(kid, modulus, exponent) do
     [n, e] = for number <- [modulus, exponent], do: Key.encode(:binary.encode_unsigned(number))
     %{"kty" => "RSA", "kid" => kid, "n" => n, "e" => e}
@@ -62,7 +62,7 @@ defmodule McpServer.HttpAuthKeysTest do
 
   defp modulus(bits), do: Integer.pow(2, bits - 1) + 12_345
 
-  # As the library of CVE-2017-15361 made them.
+  # A modulus in the form of CVE-2017-15361.
   defp roca do
     product = Enum.product(@primes)
     power = :binary.decode_unsigned(:crypto.mod_pow(65_537, 3, product))
@@ -102,7 +102,7 @@ defmodule McpServer.HttpAuthKeysTest do
 
     for weak <- [short, off_curve | Enum.map(unsigned, &%{short | jwk: &1})] do
       assert {weak.jwk["kid"], ask(server, token(weak, issuer))} == {weak.jwk["kid"], unknown}
-      # Where a token names no key, the good one of its algorithm is tried.
+      # If a token names no key, the good key of its algorithm is tried.
       nameless = if weak == off_curve, do: refused("The signature of the access token is wrong"), else: unknown
       assert {weak.jwk["kid"], ask(server, token(weak, issuer, %{"kid" => nil}))} == {weak.jwk["kid"], nameless}
     end
@@ -129,7 +129,7 @@ defmodule McpServer.HttpAuthKeysTest do
       assert {key.jwk, ask(server, token(key, issuer))} == {key.jwk, unknown}
     end
 
-    # The published secret signs nothing, in its own algorithm as in another's name.
+    # The published secret verifies no token, neither as HMAC nor under another algorithm's name.
     [_header, claims, _signature] = good |> token(issuer) |> String.split(".")
 
     for {algorithm, text} <- [

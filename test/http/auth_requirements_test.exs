@@ -1,6 +1,6 @@
 defmodule McpServer.HttpAuthRequirementsTest do
-  # What MCP asks of a resource server beyond single tokens: the tags are the requirements. The others are those of
-  # `auth_test.exs` and `auth_threats_test.exs`.
+  # Requirements of MCP for a resource server beyond single tokens: the tags are the requirements. The other
+  # requirements are in `auth_test.exs` and `auth_threats_test.exs`.
   use McpServer.HttpCase, async: true
 
   alias McpServer.Test.Issuer
@@ -35,7 +35,7 @@ defmodule McpServer.HttpAuthRequirementsTest do
 
   defp error(message), do: %{"jsonrpc" => "2.0", "error" => %{"code" => -32600, "message" => message}}
 
-  # The document of a plug is served by a plug of its own, from the same options.
+  # A plug's metadata document is served by a second plug with the same options.
   defp document(%{server: %{kind: :listener} = server}) do
     response = HttpPeer.request(HttpPeer.connect(server.port), %{request("GET") | target: @metadata_path})
     HttpResponse.json(response)
@@ -96,7 +96,7 @@ defmodule McpServer.HttpAuthRequirementsTest do
     assert {["read"], first} = page.(nil, admin)
     assert {["write"], second} = page.(first, admin)
     assert {["admin"], nil} = page.(second, admin)
-    # The list of others opens nothing.
+    # An entry of another client's list cannot be called.
     unknown = %{"code" => -32602, "message" => "Tool 'admin' not found"}
     assert ask(server, modern_call("admin"), few) == {200, nil, %{"jsonrpc" => "2.0", "id" => 1, "error" => unknown}}
     assert {200, nil, %{"result" => _echo}} = ask(server, modern_call("admin"), admin)

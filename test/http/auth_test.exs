@@ -50,7 +50,7 @@ defmodule McpServer.HttpAuthTest do
       server = serve(context)
 
       for alg <- ["ES256", "EdDSA", "RS256", "PS256"] do
-        # A key that was made after the last fetch is found as one that was rotated in.
+        # A key that was created after the last fetch is found like a rotated key.
         Issuer.token(context.issuer, alg: alg)
       end
 
@@ -171,10 +171,10 @@ defmodule McpServer.HttpAuthTest do
         refute log =~ query
       end
 
-      # Other names are others'.
+      # Parameters with other names are allowed.
       request = %{modern_call("granted") | target: "/mcp?x_access_token=1&access=token"}
       assert {200, nil, _message} = ask(server, bearer(good), request)
-      # Nor does it help that the token was verified by now.
+      # A token that was verified before is refused too.
       request = %{modern_call("granted") | target: "/mcp?access_token=#{good}"}
       assert {400, ^expected, _message} = ask(server, bearer(good), request)
     end
@@ -218,7 +218,7 @@ defmodule McpServer.HttpAuthTest do
         "The access token is too large"
       )
 
-      # What Entra sends says nothing here.
+      # Headers that Entra sends are ignored.
       assert {200, nil, _message} = ask(server, bearer(token(context, header: %{"x5t" => "abc", "x5c" => ["abc"]})))
     end
 
@@ -277,7 +277,7 @@ defmodule McpServer.HttpAuthTest do
             {good <> ".x", malformed},
             {Enum.join([header, payload, signature, "", ""], "."), malformed},
             {good <> "==", malformed},
-            # Bits that say nothing are zero.
+            # Unused bits must be zero.
             {Enum.join([header, payload, String.slice(signature, 0, 85) <> "B"], "."), malformed},
             {Enum.join([header, payload, signature <> "A"], "."), wrong},
             {Enum.join([duplicate, payload, signature], "."), malformed},
@@ -298,14 +298,14 @@ defmodule McpServer.HttpAuthTest do
       good = token(context)
       assert {200, nil, _message} = ask(server, bearer(good))
 
-      # A sample that ends in each of the three segments.
+      # A sample of bytes from all three segments.
       for at <- 0..(byte_size(good) - 1)//7 do
         {before, <<byte, rest::binary>>} = String.split_at(good, at)
         other = if byte == ?A, do: ?B, else: ?A
 
         changed = <<before::binary, other, rest::binary>>
         assert {401, challenge, _message} = ask(server, bearer(changed))
-        # Which rule it breaks first depends on the byte.
+        # The violated rule depends on the byte.
         assert challenge =~ ~r/\ABearer error="invalid_token", error_description="The [a-zA-Z ]+", #{@tail}\z/
       end
     end
@@ -332,14 +332,14 @@ defmodule McpServer.HttpAuthTest do
       Issuer.rotate(context.issuer)
       new = token(context)
       eventually(fn -> match?({200, nil, _message}, ask(server, bearer(new))) end)
-      # Its verified tokens are dropped with the key.
+      # The verified tokens of a key are dropped with the key.
       assert_invalid(server, old, "The key of the access token is not known")
     end
 
     on_both "is forgotten when a test's issuer takes its port", context do
       server = serve(context, min_refresh: 600)
       assert {200, nil, _message} = ask(server, bearer(token(context)))
-      # As the next issuer at that port does when it starts, with keys of its own.
+      # Simulates the next issuer on that port, which has other keys.
       Issuer.rotate(context.issuer)
       fetches = Issuer.fetches(context.issuer)
       :ok = McpServer.Auth.Issuer.forget_url(context.url)
@@ -361,7 +361,7 @@ defmodule McpServer.HttpAuthTest do
         assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}, 5_000
       end
 
-      # What is known goes on.
+      # Tokens with known keys stay valid.
       assert {200, nil, _message} = ask(server, bearer(token(context)))
       Issuer.rotate(context.issuer)
       assert {200, nil, _message} = ask(server, bearer(token(context)))
@@ -402,14 +402,14 @@ defmodule McpServer.HttpAuthTest do
       assert log =~ "The keys of #{context.url} cannot be fetched: localhost answered 500"
       Issuer.recover(context.issuer)
       eventually(fn -> match?({200, nil, _message}, ask(server, bearer(good))) end)
-      # Known keys go on.
+      # Known keys stay valid.
       Issuer.fail(context.issuer)
       assert {200, nil, _message} = ask(server, bearer(token(context, subject: "bob")))
     end
   end
 
   describe "a token that was verified" do
-    # What the bytes of a request are before any process has seen them.
+    # The verdict on a request's bytes, before any process receives the request.
     defp judged(server, headers) do
       %{method: method, headers: own, body: body} = with_headers(modern_call("granted"), headers)
 
@@ -555,7 +555,7 @@ defmodule McpServer.HttpAuthTest do
       principal = fn auth -> Map.get(users, auth.subject, {:error, :forbidden}) end
 
       for {principal, expected} <- [{"team", {nil, "blue"}}, {principal, {:user, 7}}] do
-        # A plug holds no secret.
+        # A plug's options must not contain a secret.
         digest = {:sha256, Base.encode16(:crypto.hash(:sha256, @secret))}
         server = serve(context, tokens: %{digest => tokens[@secret]}, principal: principal)
         assert {200, nil, message} = ask(server, bearer(@secret))

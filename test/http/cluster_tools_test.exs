@@ -1,5 +1,5 @@
 defmodule McpServer.HttpClusterToolsTest do
-  # Run-time tools on three nodes: each has them, whoever is concerned is told on each, and nobody else is.
+  # Run-time tools on three nodes: each node has them and notifies the affected clients, and only those.
   use McpServer.HttpCase, async: false
 
   alias McpServer.{Changes, Epmd, HttpRouter, HttpVm, Tools}
@@ -51,7 +51,7 @@ defmodule McpServer.HttpClusterToolsTest do
       refute has?(vm, "bob")
     end
 
-    # Deleted on another node than it was put on.
+    # Deleted on another node than the one that stored it.
     assert :ok = HttpVm.call(three, Tools, :delete, [{HttpRouter, principal: "ada"}, "put"])
     for vm <- [one, two, three], do: eventually(fn -> not has?(vm, "ada") end)
   end
@@ -104,7 +104,7 @@ defmodule McpServer.HttpClusterToolsTest do
         {user, peer}
       end
 
-    # The first that comes is the own.
+    # The first message is the client's own.
     for {user, peer} <- [{"ada", ada}, {"bob", bob}] do
       message = [log: "to " <> user, level: :error]
       assert :ok = HttpVm.call(two, McpServer, :notify, [{HttpRouter, principal: user}, message])
@@ -123,6 +123,6 @@ defmodule McpServer.HttpClusterToolsTest do
     eventually(fn -> HttpVm.call(two, Tools, :names, [scope]) == [] end)
   end
 
-  # Nothing has come in the meantime.
+  # No message arrived.
   defp quiet?(peer), do: HttpPeer.silent?(peer, 100)
 end

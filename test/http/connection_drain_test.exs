@@ -1,5 +1,5 @@
 defmodule McpServer.HttpConnectionDrainTest do
-  # What clients are told when the server ends.
+  # Responses to clients when the server stops.
   use McpServer.HttpCase, async: true
 
   alias McpServer.HttpServer
@@ -7,7 +7,7 @@ defmodule McpServer.HttpConnectionDrainTest do
   @moduletag :capture_log
   @last_word %{"code" => -32603, "message" => "The server is shutting down"}
 
-  # Waits in `identify:` until it is told otherwise.
+  # Waits in `identify:` until the test continues it.
   def hold(request) do
     {"x-test", test} = List.keyfind(request.req_headers, "x-test", 0)
     send(test |> String.to_charlist() |> :erlang.list_to_pid(), {:hook, self()})
@@ -63,7 +63,7 @@ defmodule McpServer.HttpConnectionDrainTest do
     assert Task.await(stop) == :ok
   end
 
-  # It did not hear of the end any more, and was cut without a word.
+  # Earlier, the call did not learn of the shutdown, and was cut without a response.
   test "a call that begins behind its hook while the server ends is answered with its final error" do
     server = HttpServers.start(:listener, drain: 1_000, identify: &__MODULE__.hold/1)
     peer = HttpClient.start(server, with_headers(perform(id: 7), [{"x-test", me()}]))
@@ -136,7 +136,7 @@ defmodule McpServer.HttpConnectionDrainTest do
     {first, last}
   end
 
-  # Stops the server, and waits until the one connection that it has was told.
+  # Stops the server, and waits until its only connection got the drain message.
   defp stopping_with_connection(server) do
     [connection] = MapSet.to_list(:sys.get_state(server.pid).connections)
     :erlang.trace(connection, true, [:receive])
@@ -177,7 +177,7 @@ defmodule McpServer.HttpConnectionDrainTest do
     end
   end
 
-  # Those of a stream up to its end.
+  # The events of a stream until its end.
   defp events(stream) do
     case HttpPeer.event(stream) do
       :end -> []
@@ -195,7 +195,7 @@ defmodule McpServer.HttpConnectionDrainTest do
   end
 
   test "a call of a session that takes too long is answered with its final error" do
-    # The bound of other transports has no say in it.
+    # The limit of other transports does not apply.
     server = HttpServers.start(:listener, drain: 300)
     session = HttpSession.open(server)
     peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))

@@ -1,7 +1,7 @@
 defmodule McpServer.HttpCrowdsTest do
-  # Many of something: streams, sessions, requests, peers that do not read. The figures are what two cores do in
-  # seconds: the scale is in each name, and `MCP_SCALE=20` makes them as large as a machine can bear.
-  # Not async: processes and memory of the whole node are counted.
+  # Many streams, sessions, requests, and peers that do not read. The numbers fit two cores and take seconds: the scale
+  # is in each name, and `MCP_SCALE=20` makes them as large as a machine can bear. Not async: counts processes and
+  # memory of the whole node.
   use McpServer.HttpCase, async: false
 
   import McpServer.HttpRequests
@@ -24,7 +24,7 @@ defmodule McpServer.HttpCrowdsTest do
           request = modern_call("perform", HttpScript.arguments(tag), meta: meta, id: n)
           peer = HttpClient.start(server, request, recbuf: 4_096)
           {call, _conn} = HttpScript.performing(tag)
-          # 8 MiB are more than the sockets between us hold.
+          # The socket buffers hold less than 8 MiB.
           for _ <- 1..128, do: HttpScript.tell(call, {:log, "info", String.duplicate("x", 65_536)})
           HttpScript.gone(call)
           HttpPeer.close(peer)
@@ -79,7 +79,7 @@ defmodule McpServer.HttpCrowdsTest do
     @describetag req: "H16"
     test "are bounded, small, and gone after their idle time (2,000 of 100,000)" do
       most = scaled(2_000)
-      # A VM of its own: what others leave behind is none of a session's memory.
+      # A separate VM: memory that other tests leave behind does not count for a session.
       vm = HttpVm.start(serve: [http: [max_sessions: most, idle_timeout: scaled(3_000)]])
       peer = HttpPeer.connect(vm.server.port)
       open = fn -> HttpPeer.request(peer, initialize()).status end
@@ -121,7 +121,7 @@ defmodule McpServer.HttpCrowdsTest do
         end
 
         for peer <- streams ++ listeners, do: HttpPeer.cut(peer)
-        # The sessions would stay for their idle time.
+        # Otherwise the sessions would stay for their idle timeout.
         HttpServers.stop(server)
       end)
     end

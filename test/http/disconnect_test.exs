@@ -1,5 +1,5 @@
 defmodule McpServer.HttpDisconnectTest do
-  # A user who has lost access is disconnected: tokens, sessions and streams, on both servers.
+  # Users who have lost access are disconnected: tokens, sessions and streams, on both servers.
   use McpServer.HttpCase, async: true
 
   alias McpServer.HttpRouter
@@ -46,7 +46,7 @@ defmodule McpServer.HttpDisconnectTest do
     [ada, bob] = for subject <- ["ada", "bob"], do: client(context, subject)
     call = modern_call("granted")
     context.ban.(["ada"])
-    # What was verified goes on.
+    # Verified tokens stay valid until the principal is disconnected.
     assert {200, nil, _message} = ask(context, call, ada.headers)
 
     assert McpServer.disconnect({HttpRouter, principal: {Issuer.url(context.issuer), "ada"}}) == :ok
@@ -62,7 +62,7 @@ defmodule McpServer.HttpDisconnectTest do
     for request <- [call, in_session, initialize()],
         do: assert(ask(context, request, ada.headers) == {403, challenge, error("Forbidden")})
 
-    # Who is let in again begins anew.
+    # A user who gets access again starts with a new session.
     context.ban.([])
     assert {200, nil, _message} = ask(context, call, ada.headers)
     assert ask(context, in_session, ada.headers) == {404, nil, error("Session not found")}

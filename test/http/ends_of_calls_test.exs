@@ -1,6 +1,6 @@
 defmodule McpServer.HttpEndsOfCallsTest do
-  # Every call has one end in the events, whoever is killed. A stand-in for the package `telemetry` is loaded while these
-  # tests run, so nothing else may.
+  # Every call has exactly one stop event, whichever process is killed. A stand-in for the package `telemetry` is loaded
+  # while these tests run, so they are not async.
   use McpServer.HttpCase, async: false
 
   import McpServer.HttpRequests
@@ -36,7 +36,7 @@ defmodule McpServer.HttpEndsOfCallsTest do
   defp performing(open) do
     peer = open.()
     {call, conn} = HttpScript.performing()
-    # Its start is reported beside the handler.
+    # The start event may arrive after the handler has started.
     assert_receive {[:request, :start], ^call, _about}, 10_000
     {peer, call, conn}
   end
@@ -96,7 +96,7 @@ defmodule McpServer.HttpEndsOfCallsTest do
     end
   end
 
-  # While its request had a row, the reaper left the call to the session, which was gone already.
+  # While its request had a row, the reaper left the call to the session, which had already ended.
   both "in a session whose end is noticed after that of the holder", %{server: server} do
     session = HttpSession.open(server)
     {_peer, call, _conn} = performing(fn -> open_call(session) end)

@@ -1,7 +1,6 @@
 defmodule McpServer.HttpFaultsTest do
-  # Connections as they should not be: slow, cut, lying, never read, too many. The figures are
-  # what two cores do in seconds; `MCP_SCALE=20` makes them larger.
-  # Not async: processes and memory of the whole node are counted.
+  # Faulty connections: slow, cut, with wrong lengths, never read, too many. The numbers fit two cores and take seconds;
+  # `MCP_SCALE=20` makes them larger. Not async: counts processes and memory of the whole node.
   use McpServer.HttpCase, async: false
 
   import McpServer.HttpRequests
@@ -18,7 +17,7 @@ defmodule McpServer.HttpFaultsTest do
     peer
   end
 
-  # The status of what comes, `:closed` where nothing does.
+  # The status of the response, `:closed` without one.
   defp status(peer) do
     answer = HttpPeer.until_closed(peer)
     HttpPeer.close(peer)
@@ -29,7 +28,7 @@ defmodule McpServer.HttpFaultsTest do
     end
   end
 
-  # Here, and not where stored results are tested, because nobody else may start anything meanwhile.
+  # This test is here because it counts the node's processes: no other test may run at the same time.
   @tag req: "S1-24"
   test "nothing is left of a listener of stored results that has stopped" do
     results = DualResponses.server()
@@ -58,7 +57,7 @@ defmodule McpServer.HttpFaultsTest do
       request = modern_call("echo", %{"text" => "x"})
       length = request.body |> IO.iodata_length() |> Integer.to_string()
       peer = HttpPeer.connect(server.port)
-      # The rest is the beginning of another request, and no good one.
+      # The rest is read as the start of another request, which is invalid.
       HttpPeer.send_request(
         peer,
         with_headers(%{request | body: [request.body, "GARBAGE\r\n\r\n"]}, [{"content-length", length}])
@@ -113,7 +112,7 @@ defmodule McpServer.HttpFaultsTest do
 
     defp bytes(server, request), do: HttpPeer.bytes(%HttpPeer{socket: nil, port: server.port}, request)
 
-    # A byte for each, ten times a second.
+    # Sends one byte to each peer, ten times a second.
     defp feed(peers) do
       for peer <- peers, do: :gen_tcp.send(peer.socket, "a")
       receive do: (:enough -> :ok), after: (100 -> feed(peers))

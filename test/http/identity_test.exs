@@ -1,5 +1,5 @@
 defmodule McpServer.HttpIdentityTest do
-  # Who asks: the identify hook, 401 and 403, the metadata document of RFC 9728, principals.
+  # Identification: the identify hook, 401 and 403, the metadata document of RFC 9728, principals.
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests
@@ -13,7 +13,7 @@ defmodule McpServer.HttpIdentityTest do
   @metadata_url "https://mcp.example.com/.well-known/oauth-protected-resource/mcp"
   @options [identify: &__MODULE__.who/1, resource_metadata: @metadata]
 
-  # A token is a name and scopes: `ada read write`.
+  # A token consists of a name and scopes: `ada read write`.
   @doc false
   def who(request) do
     case List.keyfind(request.req_headers, "authorization", 0) do
@@ -201,7 +201,7 @@ defmodule McpServer.HttpIdentityTest do
       stream = HttpSession.get(session)
       assert %{data: ""} = HttpPeer.event(stream)
       assert HttpPeer.event(stream) == :end
-      # The session is still there, and its stream can be opened again.
+      # The session still exists, and its stream can be opened again.
       stream = HttpSession.get(session)
       assert %{data: ""} = HttpPeer.event(stream)
       assert HttpPeer.event(stream) == :end
@@ -246,7 +246,7 @@ defmodule McpServer.HttpIdentityTest do
         assert response.status == 404
         assert message["error"]["message"] == "Session not found"
 
-        # And without a token there is nothing but the challenge.
+        # Without a token the response is only the challenge.
         {response, _messages} = HttpClient.exchange(server, of_session(request, session.id))
         assert response.status == 401
       end

@@ -1,10 +1,10 @@
 defmodule McpServer.HttpPeerTest do
-  # The client that all other HTTP tests rely on has to read exactly what is there, and to notice what is wrong.
+  # All other HTTP tests rely on this client: it must read the exact bytes and detect errors.
   use ExUnit.Case, async: true
 
   alias McpServer.{HttpEvents, HttpPeer, HttpResponse}
 
-  # Answers the first connection with these bytes, one at a time.
+  # Sends these bytes to the first connection, one at a time.
   defp serve(bytes) do
     {:ok, listener} = :gen_tcp.listen(0, [:binary, ip: {127, 0, 0, 1}, active: false, nodelay: true])
     {:ok, port} = :inet.port(listener)

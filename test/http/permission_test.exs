@@ -1,6 +1,6 @@
 defmodule McpServer.Http.PermissionTest do
-  # What `authorize:` of resources and prompts means over HTTP. Changes reach every client of a router, so these tests
-  # take turns.
+  # `authorize:` of resources and prompts over HTTP. Changes reach every client of a router, so these tests are not
+  # async.
   use McpServer.HttpCase, async: false
 
   alias McpServer.{Changes, PermissionRouter}

@@ -1,7 +1,7 @@
 defmodule McpServer.Http.RetentionTest do
-  # What a server keeps of the largest requests that clients may send. `_meta` and the client's data once had no
-  # bound but the body's: 24 streams ended the processes that all clients shared, and 100 sessions took 800 MB.
-  # Not async: memory is everybody's.
+  # Memory that a server retains for the largest requests of clients. Earlier, only the body's limit bounded `_meta` and
+  # the client's data: 24 streams ended the processes that all clients share, and 100 sessions took 800 MB. Not async:
+  # all tests share the memory.
   use McpServer.HttpCase, async: false
 
   alias McpServer.{Http.Sessions, JSON}
@@ -10,10 +10,10 @@ defmodule McpServer.Http.RetentionTest do
   @large 2_900_000
   @most 16 * 1024
 
-  # About so many bytes of JSON, with nearly as many values as a message may have.
+  # About this many bytes of JSON, with nearly as many values as a message may have.
   defp many(bytes), do: List.duplicate(String.duplicate("x", div(bytes, 190_000) - 3), 190_000)
 
-  # Exactly so many bytes.
+  # Exactly this many bytes.
   defp text(object, bytes) do
     room = bytes - byte_size(JSON.encode!(Map.put(object, "x", "")))
     Map.put(object, "x", String.duplicate("x", room))
@@ -59,7 +59,7 @@ defmodule McpServer.Http.RetentionTest do
     Enum.each(peers, &HttpPeer.close/1)
   end
 
-  # The second since Erlang/OTP 28.
+  # The second form since Erlang/OTP 28.
   defp hibernates?(pid) do
     Process.info(pid, :current_function) in [
       current_function: {:erlang, :hibernate, 3},

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpRoutesTest do
-  # What `routes:` serves beside the messages, on both servers.
+  # The option `routes:` beside the MCP endpoint, on both servers.
   use McpServer.HttpCase, async: true
 
   import McpServer.DualResponses, only: [create!: 2, create!: 3, server: 0]
@@ -10,7 +10,7 @@ defmodule McpServer.HttpRoutesTest do
   alias McpServer.Test.Issuer
 
   defmodule Echo do
-    # A route that needs no process to bound it but has to name one.
+    # A route that needs no process. `child_spec/1` must name one nevertheless.
     @behaviour McpServer.Http.Route
 
     @impl true

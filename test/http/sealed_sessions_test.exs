@@ -1,4 +1,4 @@
-# Nodes with one secret that know nothing of each other: each opens any session from its id.
+# Unconnected nodes with the same secret: each can open any session from its id.
 for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSessionsPlugTest, :plug}] do
   defmodule Module.concat(McpServer, name) do
     use McpServer.HttpCase, async: false
@@ -140,7 +140,7 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
           request <- [legacy("ping"), get_stream(), delete()],
           do: assert(HttpSession.status(at(session, other), request) == 404)
 
-      # The other node cannot know.
+      # The other node cannot know that the session ended.
       assert HttpSession.status(session, legacy("ping")) == 200
     end
 

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpSecretsTest do
-  # Nothing that a client sends may reach a log, whatever hooks and handlers do with it.
+  # Data from clients must not reach a log, whatever hooks and handlers do with it.
   use McpServer.HttpCase, async: false
 
   alias McpServer.{Conn, HttpRequest, HttpSecretsLog, Outline, Request}
@@ -10,7 +10,7 @@ defmodule McpServer.HttpSecretsTest do
     defexception [:message]
   end
 
-  # Raises in a way that Elixir describes by the term it failed with.
+  # Raises an exception whose message contains the term.
   @doc false
   def fail(way, term, text) do
     case way do
@@ -46,7 +46,7 @@ defmodule McpServer.HttpSecretsTest do
   @doc false
   def only(:never, :never), do: :ok
 
-  # The compiler is not to know the type: it warns of what must fail.
+  # Hides the type from the compiler, which would warn of code that must fail.
   defp unknown(term), do: term
 
   defp tried(term) do

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpSecurityTest do
-  # The holes that servers of this protocol had, one test for each that is no row of `McpServer.HttpTable`
-  # and has no better place.
+  # Vulnerabilities that servers of this protocol had: one test for each without a row in `McpServer.HttpTable` and
+  # without a better place.
   use McpServer.HttpCase, async: true
 
   import ExUnit.CaptureLog
@@ -15,7 +15,7 @@ defmodule McpServer.HttpSecurityTest do
         uri = "http-test://rows/" <> String.duplicate(text, div(length, byte_size(text)))
         read = modern("resources/read", %{"uri" => uri})
         head = with_headers(read, [{"mcp-name", "=?base64?#{Base.encode64(uri)}?="}])
-        # The name in the header is as long as the URI, and heads have a limit of their own.
+        # The header contains the whole URI, and heads have their own size limit.
         {response, _messages} = HttpClient.exchange(server, head)
         assert response.status in [200, 400, 431]
       end

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpSessionCallsTest do
-  # Calls of sessions: who runs them, and who goes on with them when somebody is gone.
+  # Calls in sessions: which process runs them, and which continues them after another one has ended.
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests
@@ -37,14 +37,14 @@ defmodule McpServer.HttpSessionCallsTest do
     :erlang.trace(process, true, [:receive])
     for id <- 1..5, do: assert(echo(session, id) == 200)
     assert HttpSession.status(session, legacy("ping")) == 200
-    # Changes that other tests publish reach it at any time.
+    # Changes that other tests publish may arrive at any time.
     refute_received {:trace, ^process, :receive, {:mcp_http_request, _exchange, _outcome, _origin}}
     refute_received {:trace, ^process, :receive, {:mcp_hand_over, _id}}
     assert HttpSession.status(session, legacy("logging/setLevel", %{"level" => "error"})) == 200
     assert_receive {:trace, ^process, :receive, {:mcp_http_request, _exchange, _outcome, _origin}}
   end
 
-  # The head is read before anybody knows what the session has agreed on.
+  # The head is read before the session's revision is known.
   both "have the revision of the session, whatever their head names", %{server: server} do
     session = HttpSession.open(server, "2025-06-18")
 
@@ -72,7 +72,7 @@ defmodule McpServer.HttpSessionCallsTest do
     for id <- 1..3, do: assert(echo(session, id) == 200)
   end
 
-  # Questions give their place back while the client thinks.
+  # A call releases its place while it waits for the client.
   both "that wait for the client take no place", [limits: [max_calls: 1]], %{server: server} do
     session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
     {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask", %{}, id: "asks"))
@@ -105,7 +105,7 @@ defmodule McpServer.HttpSessionCallsTest do
     assert [%{"method" => "notifications/progress"}] = HttpClient.messages(peer, response)
   end
 
-  # The process of a web server serves others afterwards, and does not know the message.
+  # The web server's process serves other requests later, and does not know the message.
   both "that were adopted leave their holder no word of a session that was killed", %{server: server} do
     session = HttpSession.open(server)
     {peer, call} = start(session, 1)
@@ -142,7 +142,7 @@ defmodule McpServer.HttpSessionCallsTest do
   end
 
   for steps <- [[], [1]] do
-    # The process that holds a request has started its call.
+    # The process that holds the request started the call.
     test "go on when the connection's process is killed#{if steps != [], do: ", with a stream"}" do
       server = HttpServers.start(:listener)
       session = HttpSession.open(server)
@@ -153,7 +153,7 @@ defmodule McpServer.HttpSessionCallsTest do
       Process.exit(connection(server), :kill)
       HttpPeer.until_closed(peer)
       unused(server)
-      # Whoever speaks for the call is heard, and its id stays taken.
+      # Messages of the call still arrive, and its id stays in use.
       HttpScript.tell(call, {:progress, 2})
       assert echo(session, 1) == 400
       HttpScript.tell(call, {:answer, "done"})
@@ -176,12 +176,12 @@ defmodule McpServer.HttpSessionCallsTest do
       eventually(fn -> echo(session, id) == 200 end)
     end
 
-    # Of both kinds of places nothing is left.
+    # Both kinds of places are free again.
     assert :ets.match(McpServer.Connection.InFlight, {{process(session), :_}, :_, :_, :_, :_}) == []
     unused(server)
   end
 
-  # The result races with the adoption: it is answered once, whoever is first.
+  # The result races with the adoption: exactly one of them is answered.
   both "are answered once when they end at the time of their stream", [http: [stream_after: 1]], %{server: server} do
     session = HttpSession.open(server)
 

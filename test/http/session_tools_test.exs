@@ -1,5 +1,5 @@
 defmodule McpServer.HttpSessionToolsTest do
-  # What was put for a session goes with it, however it ends.
+  # Tools that were put for a session are removed at its end, however it ends.
   use McpServer.HttpCase, async: false
 
   alias McpServer.{Tools, ToolsRouter}

@@ -1,5 +1,5 @@
 defmodule McpServer.Http.StartLineTest do
-  # What the log says when a server starts. How much a module logs is everybody's, so this test runs alone.
+  # The log message at a server's start. Log levels of modules are global, so this test is not async.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureLog

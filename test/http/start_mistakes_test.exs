@@ -1,5 +1,5 @@
 defmodule McpServer.Http.StartMistakesTest do
-  # What whoever starts a server is told of a router or a hook that does not exist: before a process is started.
+  # Errors of a start with a router or a hook that does not exist: they are raised before a process is started.
   use ExUnit.Case, async: true
 
   alias McpServer.{Connection, HttpRouter, HttpServer}

@@ -1,5 +1,6 @@
 defmodule McpServer.HttpStatelessTest do
-  # 2026-07-28 over HTTP: streams of calls, listening, cancelling by hanging up, state in the client's hands.
+  # 2026-07-28 over HTTP: streams of calls, subscriptions, cancellation by closing the connection, state held by the
+  # client.
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests
@@ -32,7 +33,7 @@ defmodule McpServer.HttpStatelessTest do
       assert HttpResponse.header(response, "content-type") == "text/event-stream"
       assert HttpResponse.header(response, "x-accel-buffering") == "no"
       events = HttpPeer.events(peer)
-      # Nothing can be resumed, so nothing has an id.
+      # These streams cannot be resumed, so events have no ids.
       assert Enum.all?(events, &(&1.id == nil and &1.retry == nil))
       assert [%{"method" => "notifications/progress"}, _, _, %{"id" => 1, "result" => _}] = decoded(events)
     end

@@ -1,6 +1,6 @@
 defmodule McpServer.Http.SubscriptionBudgetTest do
-  # The bytes of URIs that all clients of one server are subscribed to. A stream may have 1,000 URIs of 8 KiB, and a
-  # server 20,000 streams for each scheduler: nothing bounded what they keep together.
+  # The bytes of all URIs that clients of one server are subscribed to. A stream may have 1,000 URIs of 8 KiB, and a
+  # server 20,000 streams for each scheduler: earlier, their sum was unbounded.
   use McpServer.HttpCase, async: true
 
   alias McpServer.Http.Sessions
@@ -8,7 +8,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
   @uris "resourceSubscriptions"
   @refused %{"code" => -32600, "message" => "Invalid request: too many subscriptions"}
 
-  # So many URIs, each of which counts as 200 bytes.
+  # This number of URIs, each of which counts as 200 bytes.
   defp uris(count, tag), do: for(n <- 1..count, do: String.pad_trailing("http-test://rows/#{tag}-#{n}-", 136, "x"))
 
   defp listen(server, uris, principal \\ nil) do
@@ -31,7 +31,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
   defp found({:ok, peer}), do: peer
   defp found({:refused, _error}), do: nil
 
-  # A plug notices that its client has gone when it shows a sign of life.
+  # A plug notices at its next keep-alive that its client is gone.
   both "streams share it, up to the last byte, and give it back",
        [limits: [max_subscription_bytes: 1_000], http: [keep_alive: 100]],
        %{server: server} do
@@ -93,7 +93,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
   end
 
   both "URIs are counted before they are read", [limits: [max_subscriptions: 3]], %{server: server} do
-    # The fourth is no string, and nobody comes to see that.
+    # The fourth URI is not a string. URIs are counted before their types are checked.
     request = modern("subscriptions/listen", %{"notifications" => %{@uris => uris(3, "a") ++ [4]}})
     {response, [%{"error" => error}]} = HttpClient.exchange(server, request)
     assert {response.status, error} == {429, @refused}

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpTenantsTest do
-  # `issuers:` of `auth:`: a function knows the issuers of tenants, on both servers.
+  # `issuers:` of `auth:`: a function returns the issuers of tenants, on both servers.
   use McpServer.HttpCase, async: true
 
   alias McpServer.HttpRouter
@@ -46,7 +46,7 @@ defmodule McpServer.HttpTenantsTest do
     assert HttpClient.text(message) == inspect({{urls.own, "ada", "client"}, "ada", ["mcp:use"]})
     refute_received {:asked, _issuer}
 
-    # The tenant has its scopes in another claim.
+    # This tenant's scopes are in another claim.
     roles = %{"roles" => ["mcp:use", "admin"]}
     assert {200, nil, message} = ask(server, token(issuers.one, claims: roles))
     assert HttpClient.text(message) == inspect({{urls.one, "ada", "client"}, "ada", ["mcp:use", "admin"]})
@@ -61,7 +61,7 @@ defmodule McpServer.HttpTenantsTest do
     assert ask(server, token(issuers.two)) == {401, unknown, unauthorized}
     assert Issuer.fetches(issuers.two) == 0
 
-    # One issuer does not speak for another, although their keys have the same ids.
+    # An issuer cannot sign for another issuer, even if their keys have the same ids.
     wrong = refused("The signature of the access token is wrong")
     assert ask(server, token(issuers.one, claims: %{"iss" => urls.own})) == {401, wrong, unauthorized}
   end

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpTLSTest do
-  # The listener over TLS, with certificates of the test's own.
+  # The listener over TLS, with certificates created by the test.
   use McpServer.HttpCase, async: false
 
   alias McpServer.{HttpServer, JSON}
@@ -10,10 +10,10 @@ defmodule McpServer.HttpTLSTest do
   # The alerts user_canceled and close_notify.
   @farewell <<21, 3, 3, 0, 2, 1, 90, 21, 3, 3, 0, 2, 1, 0>>
 
-  # `pkix_test_data` signs with SHA-1 if it is not told otherwise, which TLS refuses since Erlang/OTP 26.
+  # By default `pkix_test_data` signs with SHA-1, which TLS refuses since Erlang/OTP 26.
   @signed [key: {:namedCurve, :secp256r1}, digest: :sha256]
 
-  # A new certificate for localhost, written where the server reads it; the authority that issued it.
+  # Writes a new certificate for localhost to the server's files, and returns the authority that issued it.
   defp issue(dir) do
     extension = {:Extension, {2, 5, 29, 17}, false, [{:dNSName, ~c"localhost"}]}
 
@@ -53,7 +53,7 @@ defmodule McpServer.HttpTLSTest do
   defp ask(socket, server, request),
     do: :ok = :ssl.send(socket, HttpPeer.bytes(%HttpPeer{socket: nil, port: server.port}, request))
 
-  # What comes until it holds `ending`.
+  # Reads until the bytes contain `ending`.
   defp until(socket, ending, read \\ "") do
     if read =~ ending do
       read
@@ -153,7 +153,7 @@ defmodule McpServer.HttpTLSTest do
     {server, _cert, _authorities} = serve(dir, http: [head_timeout: 500])
     silent = HttpPeer.connect(server.port)
     drip = HttpPeer.connect(server.port)
-    # A client hello of 512 bytes is announced, and never complete.
+    # Announces a client hello of 512 bytes, and never completes it.
     HttpPeer.write(drip, <<22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3>>)
     dripping = drip(drip)
     assert HttpPeer.closed?(silent)
@@ -161,7 +161,7 @@ defmodule McpServer.HttpTLSTest do
     unused(server)
   end
 
-  # Writes a byte now and then until the server has closed, for at most twenty times its timeout.
+  # Writes a byte every few milliseconds until the server closes, for at most twenty times its timeout.
   defp drip(peer, left \\ 200)
   defp drip(_peer, 0), do: false
 
@@ -179,7 +179,7 @@ defmodule McpServer.HttpTLSTest do
     end
   end
 
-  # Nobody looked after a connection before its handshake was over.
+  # Earlier, connections were not monitored before the end of their handshake.
   test "what a connection has taken is given back when it is killed during its handshake", %{tmp_dir: dir} do
     {server, _cert, _authorities} = serve(dir)
     peer = HttpPeer.connect(server.port)
@@ -187,7 +187,7 @@ defmodule McpServer.HttpTLSTest do
     [connection] = MapSet.to_list(:sys.get_state(server.pid).connections)
     Process.exit(connection, :kill)
     unused(server)
-    # Newer versions of Erlang/OTP say that there will be no handshake.
+    # Newer versions of Erlang/OTP send these alerts when there is no handshake.
     assert HttpPeer.until_closed(peer) in ["", @farewell]
   end
 

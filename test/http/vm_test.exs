@@ -1,6 +1,6 @@
 defmodule McpServer.HttpVmTest do
-  # What happens to a whole VM: it is killed, starved of descriptors, stopped and continued, and every process
-  # in it dies in turn.
+  # Faults of a whole VM: it is killed, runs out of descriptors, is stopped and continued, and each of its processes is
+  # killed in turn.
   use McpServer.HttpCase, async: false
 
   import McpServer.HttpRequests
@@ -10,7 +10,7 @@ defmodule McpServer.HttpVmTest do
   @moduletag :capture_log
   @moduletag timeout: 600_000
 
-  # What a client of one request sees: its status, or that the connection ended without an answer.
+  # The status of a request from a new client, or that the connection ended without a response.
   defp attempt(server, request) do
     case :gen_tcp.connect({127, 0, 0, 1}, server.port, [:binary, active: false], 5_000) do
       {:ok, socket} ->
@@ -45,7 +45,7 @@ defmodule McpServer.HttpVmTest do
   defp echo(text \\ "x"), do: modern_call("echo", %{"text" => text})
   defp serves?(server), do: match?({200, _body}, attempt(server, echo()))
 
-  # Some clients that go on asking until they are told to stop; every outcome they saw.
+  # Clients that send requests until they are stopped; returns all their outcomes.
   defp under_load(server, fun) do
     clients =
       for n <- 1..4 do
@@ -68,9 +68,9 @@ defmodule McpServer.HttpVmTest do
     {result, clients |> Task.await_many(60_000) |> List.flatten()}
   end
 
-  # An answer is right, or there is none.
+  # A response is correct, or there is none.
   defp assert_sound({n, {200, body}}), do: assert(body =~ "client #{n}")
-  # Where the plug itself is killed, it is its server that answers, and that says no more than 500.
+  # If the plug's process is killed, its web server responds with a bare 500.
   defp assert_sound({_n, {status, body}}) when status in [500, 503], do: assert(body == "" or body =~ ~s("error"))
   defp assert_sound({_n, :closed}), do: :ok
   defp assert_sound({n, other}), do: flunk("client #{n} was told #{inspect(other)}")
@@ -93,7 +93,7 @@ defmodule McpServer.HttpVmTest do
 
     Enum.each(outcomes, &assert_sound/1)
     assert Enum.any?(outcomes, &match?({_n, :closed}, &1))
-    # The request in flight is never answered.
+    # The request in flight gets no response.
     assert HttpPeer.until_closed(in_flight) == ""
 
     assert HttpSession.status(session, legacy("ping")) == 404
@@ -120,7 +120,7 @@ defmodule McpServer.HttpVmTest do
       Enum.each(outcomes, &assert_sound/1)
       assert Enum.count(outcomes, &match?({_n, {200, _body}}, &1)) > 100
 
-      # And a session can still be opened and used.
+      # A session can still be opened and used.
       assert HttpClient.text(HttpSession.call(HttpSession.open(vm.server), "echo", %{"text" => "x"})) == "x"
     end
   end
@@ -142,13 +142,13 @@ defmodule McpServer.HttpVmTest do
   @tag req: "Y5"
   test "without descriptors it waits, works nothing, and is there again (256 descriptors)" do
     vm = HttpVm.start(fds: 256)
-    # The application has taken those that are reserved for it, and more.
+    # The application opens more files than were reserved for it.
     :ok = HttpVm.call(vm, HttpVm, :open_files, [120])
     peers = for _ <- 1..400, do: HttpPeer.connect(vm.server.port)
     Process.sleep(500)
     before = HttpVm.ticks(vm)
     Process.sleep(2_000)
-    # A loop that fails to accept would take all of it: 200.
+    # A busy loop around a failing accept would take all 200 ticks.
     assert HttpVm.ticks(vm) - before < 100
     for peer <- peers, do: HttpPeer.close(peer)
     eventually(fn -> serves?(vm.server) end)
@@ -168,7 +168,7 @@ defmodule McpServer.HttpVmTest do
     {:ok, before} = with {:error, :timeout} <- HttpPeer.raw(stream, 0, 0), do: {:ok, ""}
     HttpVm.signal(vm, "CONT")
     {:ok, first} = HttpPeer.raw(stream)
-    # Thirty signs of life were due meanwhile.
+    # Thirty keep-alives were due during the pause.
     assert length(String.split(before <> first, ":\n\n")) < 10
 
     assert HttpSession.status(session, legacy("ping")) == 200
