@@ -1,5 +1,5 @@
 defmodule McpServer.HttpAnonymousTest do
-  # `anonymous:` of `auth:`: what clients may do without a token, on both servers.
+  # `anonymous:` of `auth:`: access without a token, on both servers.
   use McpServer.HttpCase, async: true
 
   alias McpServer.Test.Issuer

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpAuthGuardTest do
-  # Tokens judged while a request is read: the own server's guard answers as the way through hooks does, and knows no
-  # token longer than that would let it in.
+  # The listener's guard checks tokens while a request is read. It responds like the path through hooks, and forgets
+  # tokens that this path would refuse.
   use McpServer.HttpCase, async: true
 
   alias McpServer.Http.Mount
@@ -12,7 +12,7 @@ defmodule McpServer.HttpAuthGuardTest do
   @page "https://page.example"
   @fixed String.duplicate("fixed", 8)
   @poor String.duplicate("poor", 8)
-  # A head that is read at once, with its body: whether the body has come decides what becomes of the connection.
+  # Such heads are read at once with their body: whether the body has arrived decides if the connection stays open.
   @max_token_bytes 2_048
 
   setup do
@@ -35,7 +35,7 @@ defmodule McpServer.HttpAuthGuardTest do
     {response.status, message}
   end
 
-  # What the bytes of a call are before any process has seen them.
+  # The verdict on a call's bytes, before any process receives the request.
   defp judged(server, headers), do: server |> service() |> HTTP.next(bytes(modern_call("granted"), headers), 0)
   defp service(server), do: mount(server).service
   defp mount(server), do: :sys.get_state(server.pid).mount
@@ -49,7 +49,7 @@ defmodule McpServer.HttpAuthGuardTest do
     "#{method} #{target} HTTP/1.1\r\n#{lines}\r\n#{body}"
   end
 
-  # All that comes back, with the connection's fate: a second request stands behind the first.
+  # All response bytes. A second request, sent behind the first, shows whether the connection stays open.
   defp raw(server, bytes) do
     {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, server.port, [:binary, active: false])
     last = "GET /nowhere HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
@@ -65,7 +65,7 @@ defmodule McpServer.HttpAuthGuardTest do
     end
   end
 
-  # Every request takes the way of a server with hooks from now on.
+  # From now on every request takes the path of a server with hooks.
   defp unguard(server) do
     %{auth: plan} = mount = mount(server)
     Mount.publish(%{Mount.serving(%{mount | auth: nil}, mount.catalog) | auth: plan})
@@ -122,7 +122,8 @@ defmodule McpServer.HttpAuthGuardTest do
     ]
   end
 
-  # A refusal comes before the body does, and decides what becomes of the connection.
+  # Variants of a request: a refusal is sent before the body is read, so the framing decides whether the connection
+  # stays open.
   defp sent(%{target: "/mcp", headers: [{"content-type", "application/json"} | _more]} = request, headers) do
     whole = bytes(request, headers)
     [head, body] = String.split(whole, "\r\n\r\n", parts: 2)
@@ -205,7 +206,7 @@ defmodule McpServer.HttpAuthGuardTest do
     token = token(context)
     assert {200, _message} = ask(server, bearer(token))
     assert known?(server, token)
-    # The place of the tenant was taken by others.
+    # As if other tenants had taken this tenant's place in the cache.
     McpServer.Auth.Tenants.clear(mount(server).auth)
     Agent.update(words, fn _known -> :error end)
     refute known?(server, token)

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpAuthSecretsTest do
-  # Whatever goes wrong with tokens, nothing of them and nothing that they say is in a log, a crash report, an event of
-  # telemetry or the status of a process. A stand-in for telemetry is loaded, so nothing else may run.
+  # Tokens and their contents never appear in a log, a crash report, an event of telemetry or the status of a process,
+  # whatever fails. A stand-in for telemetry is loaded, so these tests are not async.
   use McpServer.HttpCase, async: false
 
   alias McpServer.{HttpRouter, HttpSecretsLog, JSON, TelemetryStandIn}
@@ -48,7 +48,7 @@ defmodule McpServer.HttpAuthSecretsTest do
   @tag :capture_log
   @tag req: ["T34", "R15"]
   on_both "nothing of a token is told to anybody", %{kind: kind, table: table} do
-    # A handler of telemetry is given the conn, as one of a tool is; printed, it shows nothing.
+    # Handlers of telemetry get the conn, like handlers of tools. `inspect/1` shows no secret of it.
     TelemetryStandIn.load(fn event, measurements, metadata ->
       HttpSecretsLog.note(table, {event, measurements, Map.replace(metadata, :conn, inspect(metadata[:conn]))})
     end)
@@ -64,7 +64,7 @@ defmodule McpServer.HttpAuthSecretsTest do
       tls: [password: @password]
     ]
 
-    # A plug takes secrets from a function only.
+    # A plug accepts secrets only from a function.
     :persistent_term.put(__MODULE__, auth)
     server = HttpServers.start(kind, router: Router, auth: {__MODULE__, :auth})
     minted = &Issuer.token(issuer, [audience: @resource, subject: @subject] ++ &1)
@@ -108,7 +108,7 @@ defmodule McpServer.HttpAuthSecretsTest do
 
   def auth, do: :persistent_term.get(__MODULE__)
 
-  # The claims and the signature of each; headers are the same.
+  # The claims and the signature of each token; all tokens have the same header.
   defp secrets(tokens) do
     parts = for token <- tokens, [_header | parts] = String.split(token, "."), part <- parts, do: part
     digest = :crypto.hash(:sha256, @fixed)
@@ -128,7 +128,7 @@ defmodule McpServer.HttpAuthSecretsTest do
       for {supervisor, children} <- children, pid <- [supervisor | for({_, pid, _, _} <- children, do: pid)], do: pid
   end
 
-  # The process that keeps the issuer's keys gets what it does not know.
+  # Crashes the process with the issuer's keys by an unknown message.
   defp crash(url) do
     [pid] =
       for {_, pid, _, [McpServer.Auth.Issuer]} <- DynamicSupervisor.which_children(McpServer.Http.RouteSupervisor),

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpAuthThreatsTest do
-  # Attacks on a server with `auth:` that are more than one bad token: on both servers, and in both eras where they
-  # differ. The tags are the threats of authorization; the tokens themselves are in auth_test.exs.
+  # Attacks on a server with `auth:` beyond single bad tokens: on both servers, and in both eras where these differ. The
+  # tags are the threats of authorization. Tests of single tokens are in auth_test.exs.
   use McpServer.HttpCase, async: true
 
   import ExUnit.CaptureLog
@@ -198,7 +198,7 @@ defmodule McpServer.HttpAuthThreatsTest do
       assert ScriptedServer.all_requested(secret) == []
     end
 
-    # What the log says of an issuer that publishes this.
+    # The log for an issuer that publishes this metadata.
     defp unavailable(kind, metadata) do
       {:ok, url} = Agent.start_link(fn -> nil end)
 
@@ -213,7 +213,7 @@ defmodule McpServer.HttpAuthThreatsTest do
           host: "localhost"
         )
 
-      # An earlier issuer may have had the same port, and its keys are still known.
+      # Forgets the keys of an earlier issuer that may have had the same port.
       named = "#{issuer.url}/#{System.unique_integer([:positive])}"
       Agent.update(url, fn nil -> named end)
       server = serve(kind, named)
@@ -226,7 +226,7 @@ defmodule McpServer.HttpAuthThreatsTest do
       end)
     end
 
-    # Good but for its key and its signature.
+    # A token that is valid except for its key and its signature.
     defp unsigned(issuer) do
       claims = %{"iss" => issuer, "aud" => @resource, "sub" => "ada", "exp" => System.system_time(:second) + 60}
       segments = [JSON.encode!(%{"alg" => "ES256", "kid" => "k"}), JSON.encode!(claims), <<0::512>>]
@@ -243,7 +243,7 @@ defmodule McpServer.HttpAuthThreatsTest do
       requests = [legacy_call("granted"), legacy("ping"), get_stream(), delete(), in_session("{}")]
 
       for other <- [token(issuer, subject: "bob"), token(issuer, client_id: "other"), token(issuer, client_id: nil)],
-          # A token that was verified before takes another way than one that was not.
+          # Tokens that were verified before take another code path than new tokens.
           request <- requests ++ [modern_call("granted")] ++ requests do
         answer = ask(server, bearer(other), of_session(request, session.id))
 
@@ -274,7 +274,7 @@ defmodule McpServer.HttpAuthThreatsTest do
         assert ask(server, bearer(other), request) == {200, nil, Map.put(error(-32602, text), "id", 1)}
       end
 
-      # A newer token of the same client is the same principal.
+      # A newer token of the same client has the same principal.
       for request <- requests do
         assert {200, nil, %{"result" => %{}}} = ask(server, bearer(token(issuer, scopes: ["mcp:use", "more"])), request)
       end
@@ -367,7 +367,7 @@ defmodule McpServer.HttpAuthThreatsTest do
            plug: {415, "Content-Type must be application/json in UTF-8"},
            listener: {404, "Not found: no MCP endpoint has this path"}}
         ] do
-      # To a plug every path is the endpoint's.
+      # A plug accepts every path.
       {status, text} = answers[context.kind]
       target = path <> "?redirect_uri=https://evil.example&return_to=//evil.example"
       response = HttpPeer.request(HttpPeer.connect(server.port), %{request(method) | target: target})

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpBoundsTest do
-  # What is counted over the whole node: how many sessions there may be, and that nothing is left of them.
-  # Not async: sessions of other tests would be counted, too.
+  # Limits on the whole node: the number of sessions, which all release their places. Not async: sessions of other tests
+  # would count too.
   use McpServer.HttpCase, async: false
 
   import McpServer.HttpRequests
@@ -31,11 +31,11 @@ defmodule McpServer.HttpBoundsTest do
         assert %{"error" => %{"code" => -32603}} = message
         refute is_map_key(message, "id")
 
-        # Those that are there are not troubled, and neither is who needs none.
+        # The limit affects neither existing sessions nor requests without a session.
         for session <- sessions, do: assert(HttpSession.status(session, legacy("ping")) == 200)
         assert HttpClient.text(HttpClient.call(server, "echo", %{"text" => "x"})) == "x"
 
-        # The answer to DELETE says that there is room: it does not wait for the session's process to end.
+        # After the response to DELETE the place is free, even before the session's process has ended.
         for session <- Enum.take(sessions, 20) do
           HttpSession.delete(session)
           assert %HttpSession{} = HttpSession.open(server)
@@ -43,7 +43,7 @@ defmodule McpServer.HttpBoundsTest do
       end
     end
 
-    # Sessions of tests before this one may be about to end.
+    # Sessions of earlier tests may still be ending.
     defp until_refused(server) do
       {response, _messages} = HttpClient.exchange(server, initialize())
 
@@ -56,14 +56,14 @@ defmodule McpServer.HttpBoundsTest do
     end
 
     for kind <- [:listener, :plug] do
-      # One client could take the last place from everybody else.
+      # Without shares one client could take all places.
       test "#{kind}: a principal has its share of them, whatever address it comes from, and others have the rest" do
         taken = Sessions.count()
         options = [identify: &__MODULE__.who/1, http: [max_sessions: 4 * taken + 16, max_share: 25]]
         options = [http: [max_sessions_per_principal: 10_000]] ++ options
         server = HttpServers.start(unquote(kind), options)
         share = taken + 4
-        # Sessions of other tests are another's.
+        # Sessions of other tests belong to other principals.
         eve = "eve of #{unquote(kind)}"
         open = fn name -> HttpClient.exchange(server, as(initialize(), name)) |> elem(0) end
 
@@ -72,7 +72,7 @@ defmodule McpServer.HttpBoundsTest do
         assert String.to_integer(HttpResponse.header(open.(eve), "retry-after")) > 0
         assert open.("ada of #{unquote(kind)}").status == 200
 
-        # A session that has ended makes room for another, and a crash of the process that counts forgets none.
+        # The end of a session frees its place. A crash of the counting process loses no session.
         counter = Process.whereis(Sessions)
         Process.exit(counter, :kill)
         eventually(fn -> Process.whereis(Sessions) not in [nil, counter] end)
@@ -99,7 +99,7 @@ defmodule McpServer.HttpBoundsTest do
       opening = %{revision: "2025-11-25", client_info: nil, client_capabilities: %{}}
       open = fn peer -> Sessions.open(mount, opening, nil, peer) end
 
-      # One subscriber has all of an IPv6 network.
+      # A whole IPv6 network belongs to one subscriber.
       opened = for number <- 1..share, do: open.({0x2001, 0xDB8, 0, 1, 0, 0, 0, number})
       assert Enum.map(opened, &elem(&1, 0)) == List.duplicate(:ok, share)
       assert open.({0x2001, 0xDB8, 0, 1, 9, 9, 9, 9}) == {:error, :too_many}

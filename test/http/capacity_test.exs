@@ -1,5 +1,5 @@
 defmodule McpServer.Http.CapacityTest do
-  # How many connections a server takes in a VM that may have few descriptors, ports or processes.
+  # The number of connections that a server accepts in a VM with few descriptors, ports or processes.
   use McpServer.HttpCase, async: true
 
   alias McpServer.{HttpServer, HttpVm}
@@ -16,7 +16,7 @@ defmodule McpServer.Http.CapacityTest do
 
     assert "HTTP/1.1 503 Service Unavailable\r\n" <> _rest = HttpPeer.until_closed(HttpPeer.connect(vm.server.port))
 
-    # What is reserved is there: none failed to be accepted, and those that are served go on.
+    # The reserve suffices: no accept failed, and existing connections are served.
     assert %{connections: 64, turned_away: 1, accept_errors: 0} = HttpVm.call(vm, HttpServer, :stats, [:starved])
     assert list(hd(peers)) == 200
   end

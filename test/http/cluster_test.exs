@@ -1,4 +1,4 @@
-# Two nodes without a secret that serve one router to the same clients: changes, sessions of the other node.
+# Two nodes without a secret that serve one router to the same clients: changes, and sessions on the other node.
 for {name, kind, place} <- [
       {HttpClusterListenerTest, :listener, "http /mcp"},
       {HttpClusterPlugTest, :plug, "plug "}
@@ -41,7 +41,7 @@ for {name, kind, place} <- [
       assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
       stream = HttpSession.get(HttpSession.open(other.server))
 
-      # Who listens where is told to the other node by and by.
+      # The nodes exchange their subscribers asynchronously.
       eventually(fn -> length(HttpVm.call(one, :pg, :get_members, [Changes, HttpRouter])) >= 2 end)
 
       HttpVm.call(one, Changes, :tools_changed, [HttpRouter])
@@ -83,7 +83,7 @@ for {name, kind, place} <- [
       assert %{"result" => %{"resultType" => "complete"}} = ask.(other, "cancel")
       assert %{"result" => %{"status" => "cancelled"}} = ask.(one, "get")
 
-      # Without a principal a session's tasks are its own, wherever it is served.
+      # Without a principal, tasks belong to their session on every node.
       session = HttpSession.open(one.server)
       {_reply, [created]} = HttpSession.exchange(session, legacy("tools/call", Map.put(call, "task", %{})))
       assert %{"result" => %{"task" => %{"taskId" => id}}} = created
@@ -107,7 +107,7 @@ for {name, kind, place} <- [
       assert HttpSession.status(wrong, legacy("no/such")) == 200
       assert HttpSession.status(wrong, in_session("{")) == 400
 
-      # Streams go through, both ways.
+      # Streams are forwarded in both directions.
       {peer, %{body: :stream}} = HttpSession.open_stream(wrong, legacy_call("ask"))
       assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
       answer = %{"action" => "accept", "content" => %{"name" => "Ada"}}
@@ -125,7 +125,7 @@ for {name, kind, place} <- [
       assert HttpSession.status(wrong, legacy("ping")) == 404
     end
 
-    # How often a node was sent the body of somebody else's request.
+    # The number of bodies that were forwarded to this node.
     defp served(vm), do: elem(HttpVm.call(vm, :erlang, :trace_info, [{Proxy, :serve, 5}, :call_count]), 1)
 
     defp count_served(vm) do
@@ -144,7 +144,7 @@ for {name, kind, place} <- [
       assert HttpSession.status(guess, get_stream()) == 404
       assert HttpSession.delete(guess).status == 404
 
-      # Most of the body never comes. A plug's request waits for it only where somebody wants it.
+      # Most of the body is never sent. A plug waits for a body only if a node has the session.
       if unquote(kind) == :plug do
         peer = HttpPeer.connect(other.server.port)
         headers = of_session(legacy("ping"), guess.id).headers ++ [{"content-length", "3000000"}]
@@ -171,7 +171,7 @@ for {name, kind, place} <- [
       admin = HttpSession.open(twin.server)
       assert HttpSession.status(%{admin | server: named.server}, legacy("ping")) == 200
 
-      # What says that it has been asked is judged all the same.
+      # A forwarded request with `known:` is checked again.
       head = %{method: "POST", target: "/mcp", headers: [], authority: nil, peer: nil}
 
       for {place, status} <- [
@@ -186,7 +186,7 @@ for {name, kind, place} <- [
     end
 
     test "#{kind}: a node that does not run the library is asked nothing", %{other: other} do
-      # It records whatever is asked of it under the library's names.
+      # The node records every call of these library functions.
       {:ok, peer, node} = :peer.start(HttpVm.bare_options("bare"))
       on_exit(fn -> :peer.stop(peer) end)
 
@@ -205,7 +205,7 @@ for {name, kind, place} <- [
       assert :peer.call(peer, :persistent_term, :get, [:asked, false]) == false
     end
 
-    # `persistent_term:put(asked, true)`, whatever the arguments.
+    # `persistent_term:put(asked, true)`, for any arguments.
     defp recorders do
       put =
         {:call, 1, {:remote, 1, {:atom, 1, :persistent_term}, {:atom, 1, :put}}, [{:atom, 1, :asked}, {:atom, 1, true}]}

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpConnectionBodiesTest do
-  # How long heads and bodies may take, and how bodies are delimited.
+  # Timeouts of heads and bodies, and the framing of bodies.
   use McpServer.HttpCase, async: true
 
   alias McpServer.HttpServer
@@ -13,7 +13,7 @@ defmodule McpServer.HttpConnectionBodiesTest do
   defp in_chunks(request), do: with_headers(request, [{"transfer-encoding", "chunked"}])
   defp bytes(peer, request), do: IO.iodata_to_binary(HttpPeer.bytes(peer, request))
 
-  # The body in chunks of so many bytes.
+  # The body in chunks of this size.
   defp chunks(body, size), do: chunks(IO.iodata_to_binary(body), size, [])
 
   defp chunks(body, size, chunks) when byte_size(body) > size do
@@ -39,8 +39,8 @@ defmodule McpServer.HttpConnectionBodiesTest do
     if options[:apart], do: Process.sleep(1)
   end
 
-  # One byte each 25 ms until an answer comes: its status, and how many bytes were sent.
-  # A byte at a time: twenty or so in the time of a head, and a thousand if each of them put its end off.
+  # Writes one byte each 25 ms until a response arrives. Returns its status and the number of bytes. About twenty bytes
+  # fit the timeout of a head; a thousand would show that each byte extended it.
   defp drip(peer, sent \\ 0) do
     case HttpPeer.raw(peer, 0, 25) do
       {:error, :timeout} when sent < 1_000 ->

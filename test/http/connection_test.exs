@@ -1,5 +1,5 @@
 defmodule McpServer.HttpConnectionTest do
-  # One connection of the listener: requests behind each other, cut anywhere, of every version and form.
+  # One connection of the listener: successive requests, split anywhere, of every version and form.
   use McpServer.HttpCase, async: true
 
   alias McpServer.{HttpServer, JSON}
@@ -14,7 +14,7 @@ defmodule McpServer.HttpConnectionTest do
   defp ids(responses), do: for(response <- responses, do: HttpResponse.json(response)["id"])
   defp unused(server), do: eventually(fn -> HttpServer.stats(server.pid).connections == 0 end)
 
-  # Writes the bytes in two pieces that come apart.
+  # Writes the bytes in two separate pieces.
   defp cut(peer, bytes, place) do
     {first, last} = :erlang.split_binary(bytes, place)
     HttpPeer.write(peer, first)
@@ -22,7 +22,7 @@ defmodule McpServer.HttpConnectionTest do
     HttpPeer.write(peer, last)
   end
 
-  # Where bytes may be cut so that both pieces are something; all places with `MCP_SCALE`, else a share of them.
+  # The positions that split the bytes into two nonempty pieces; all of them with `MCP_SCALE`, otherwise a sample.
   defp places(bytes), do: Enum.take_every(1..(byte_size(bytes) - 1), max(div(4, scaled(1)), 1))
 
   describe "requests behind each other" do

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpConnectionUsageTest do
-  # What connections take of a server, and that all of it is given back however they end.
+  # Resources that connections take from a server: all are released, however the connection ends.
   use McpServer.HttpCase, async: true
 
   alias McpServer.{HttpServer, JSON}
@@ -14,7 +14,7 @@ defmodule McpServer.HttpConnectionUsageTest do
   defp perform(tag \\ "call"), do: modern_call("perform", HttpScript.arguments(tag))
   defp status(peer), do: HttpPeer.response(peer).status
 
-  # Waits in `identify:` until it is told otherwise, and says to the test where.
+  # Waits in `identify:` until the test continues it, and sends its pid to the test.
   def hold(request) do
     case List.keyfind(request.req_headers, "x-test", 0) do
       {"x-test", test} ->
@@ -38,7 +38,7 @@ defmodule McpServer.HttpConnectionUsageTest do
     pid
   end
 
-  # A request whose body is as long as `bytes` says, most of it white space.
+  # A request with this many bytes of white space behind its body.
   defp padded(request, bytes), do: %{request | body: [request.body, String.duplicate(" ", bytes)]}
 
   describe "a call" do
@@ -83,7 +83,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       server = HttpServers.start(:listener)
       peer = HttpClient.start(server, padded(perform(), 100_000))
       {call, _conn} = HttpScript.performing()
-      # It holds the room of its body too, until a second has passed and it gets a stream.
+      # A call also holds the room of its body, until it gets a stream after a second.
       eventually(fn -> match?(%{calls: 1, connections: 1}, in_use(server)) end)
       [connection] = connections(server)
       Process.exit(connection, :kill)
@@ -106,7 +106,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       end
     end
 
-    # Streams without an end held the room for bodies that their requests had taken, and the bodies themselves.
+    # Earlier, endless streams retained the bodies of their requests and the room for them.
     test "takes no room for bodies once it is open, and keeps nothing of its request's" do
       server = HttpServers.start(:listener)
       listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
@@ -149,7 +149,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       unused(server)
     end
 
-    # The first bytes of the next request kept all of the body before them, which nothing counted any more.
+    # Earlier, the first bytes of the next request retained the previous body, which no longer counted.
     test "is not kept for the first bytes of the next request" do
       server = HttpServers.start(:listener)
       peer = HttpPeer.connect(server.port)
@@ -228,7 +228,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       Process.exit(hd(connections(server)), :kill)
       unused(server)
       HttpPeer.close(stream)
-      # Another stream takes its place.
+      # Another stream gets its place.
       HttpPeer.close(HttpSession.get(session))
       unused(server)
     end
@@ -298,7 +298,7 @@ defmodule McpServer.HttpConnectionUsageTest do
   end
 
   describe "acceptors" do
-    # Each connection that was turned away left a frame on the stack of the process that waits for the next one.
+    # Earlier, each refused connection left a frame on the acceptor's stack.
     test "are as small after they have turned connections away as before" do
       server = HttpServers.start(:listener, http: [max_connections: 1])
       peer = HttpPeer.connect(server.port)

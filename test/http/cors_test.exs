@@ -1,5 +1,6 @@
 defmodule McpServer.Http.CorsTest do
-  # What a browser lets the page of an allowed origin send, and read: on both servers, in both eras.
+  # The requests that pages of an allowed origin may send, and the responses they may read: on both servers, in both
+  # eras.
   use McpServer.HttpCase, async: true
 
   @page "https://app.example.com"
@@ -33,7 +34,7 @@ defmodule McpServer.Http.CorsTest do
   end
 
   both "everybody else's: refused, or without a word about origins", @origins, %{server: server} do
-    # Loopback and the host itself may send, but were not named.
+    # Loopback and the host itself may send requests, but `allowed_origins:` does not name them.
     for {origin, status} <- [{"https://evil.example", 403}, {"http://localhost:3000", 405}, {"null", 403}] do
       response = exchange(server, preflight(), origin)
       assert {origin, response.status, cors(response)} == {origin, status, %{}}

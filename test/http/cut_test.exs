@@ -1,6 +1,6 @@
 defmodule McpServer.HttpCutTest do
-  # H13: an answer of 2 KB that is cut at every byte. Whatever a client of the session era has received, the
-  # rest is there when it comes back, and no event is ever seen twice.
+  # H13: a response of 2 KB is cut at every byte. A client of the session era that resumes gets the missing rest, and no
+  # event twice.
   use McpServer.HttpCase, async: false
 
   import McpServer.HttpRequests
@@ -18,7 +18,7 @@ defmodule McpServer.HttpCutTest do
     length = server |> HttpSession.open() |> received(:all) |> byte_size()
     assert length > 2_000
 
-    # Each client has a session of its own: one that lost many streams at once gets only the last of them back.
+    # Each client has its own session: after many cuts at once a session resumes only the last streams.
     cuts = for part <- 0..(@at_once - 1), do: Enum.filter(0..length, &(rem(&1, @at_once) == part))
 
     cuts
@@ -49,7 +49,7 @@ defmodule McpServer.HttpCutTest do
 
   test "a client that sends a large body and goes away leaves no exchange behind" do
     server = HttpServers.start(:listener)
-    # Long enough to be judged on a thread of its own.
+    # Long enough to be checked on a separate thread.
     request = modern_call("echo", %{"text" => String.duplicate("x", 100_000)})
 
     assert_nothing_left(fn ->
@@ -64,7 +64,7 @@ defmodule McpServer.HttpCutTest do
     end)
   end
 
-  # The bytes of a call's response, up to a place.
+  # The bytes of a call's response, up to a position.
   defp received(session, cut) do
     peer = HttpPeer.connect(session.server.port)
     tag = "cut-#{System.unique_integer()}"
@@ -90,12 +90,12 @@ defmodule McpServer.HttpCutTest do
     end
   end
 
-  # What a client makes of those bytes, and of what it gets when it comes back.
+  # The client's messages from these bytes and from the resumed stream.
   defp seen(session, bytes) do
     {events, _part} = bytes |> body() |> HttpEvents.take_all()
 
     case for(%{id: id} when id != nil <- events, do: id) do
-      # Before its first event a client cannot say what it lost.
+      # Before the first event a client has no id to resume from.
       [] -> @whole
       ids -> Enum.flat_map(events, &kind/1) ++ resumed(session, List.last(ids))
     end
@@ -117,7 +117,7 @@ defmodule McpServer.HttpCutTest do
     end
   end
 
-  # The chunks of a body, as far as they came.
+  # The chunks of a body, as far as they were received.
   defp body(bytes) do
     case :binary.split(bytes, "\r\n\r\n") do
       [_head, chunks] -> chunks |> chunks() |> IO.iodata_to_binary()

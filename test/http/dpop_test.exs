@@ -1,6 +1,6 @@
 defmodule McpServer.HttpDpopTest do
-  # `dpop:` of `auth:` (RFC 9449): tokens that are bound to a key of the client, on both servers. Names with `sep-1932`
-  # are those of the checks in MCP's conformance suite.
+  # `dpop:` of `auth:` (RFC 9449): tokens that are bound to a client's key, on both servers. Names with `sep-1932` are
+  # those of the checks in MCP's conformance suite.
   use McpServer.HttpCase, async: true
 
   import McpServer.DualResponses, only: [create!: 3, server: 0]
@@ -23,7 +23,7 @@ defmodule McpServer.HttpDpopTest do
     HttpServers.start(kind, [router: HttpRouter, auth: given(kind, auth)] ++ options)
   end
 
-  # A plug takes no secret that is given literally.
+  # A plug's options must not contain a literal secret.
   defp given(:listener, auth), do: auth
 
   defp given(:plug, auth) do
@@ -146,7 +146,7 @@ defmodule McpServer.HttpDpopTest do
         assert challenge == wrong_proof("The proof was used before")
       end
 
-      # The same id by another key is another proof, and by the same key is none.
+      # Proofs are identified by key and id: another key may use the same id.
       other = Proof.key()
       of_other = token(context, key: other)
       assert {200, nil, _message} = ask(hd(servers), dpop(of_other, proof(other, of_other, claims: %{"jti" => "a"})))
@@ -231,7 +231,7 @@ defmodule McpServer.HttpDpopTest do
 
   describe "sep-1932-server-nonce" do
     on_both "a proof needs the server's nonce, which every 401 brings", %{key: key} = context do
-      # Two windows do not end while this test runs.
+      # The nonce's time does not end during this test.
       server = serve(context, dpop: :required, dpop_nonce: 3_600)
       token = token(context, key: key)
       wanted = "The proof needs the nonce of the header DPoP-Nonce"
@@ -253,7 +253,7 @@ defmodule McpServer.HttpDpopTest do
       assert byte_size(nonce) == 43
       {response, _messages} = exchange(server, dpop(token, proof(key, token, nonce: nonce)))
       assert {response.status, HttpResponse.header(response, "dpop-nonce")} == {200, nil}
-      # Any node with the same secret would take it, and another resource would not.
+      # Any server with the same secret and resource accepts it.
       same = serve(context, dpop: :required, dpop_nonce: 3_600)
       assert {200, nil} = ask_proof(same, key, token, nonce: nonce)
     end
@@ -320,7 +320,7 @@ defmodule McpServer.HttpDpopTest do
       assert {401, challenge, _message} = ask(server, [])
       assert challenge == "DPoP #{@algs}, #{@tail}, Bearer #{@tail}"
 
-      # Verified before, too.
+      # The result is the same after the token was verified.
       for {headers, text} <- [
             {bearer(bound), "The access token is bound to a key"},
             {bearer(bound) ++ [{"DPoP", proof(key, bound)}], "The access token is bound to a key"},
@@ -333,7 +333,7 @@ defmodule McpServer.HttpDpopTest do
 
       assert {401, challenge, _message} = ask(server, dpop(bound, []))
       assert challenge == wrong_proof("The access token needs a proof in the header DPoP") <> ", Bearer " <> @tail
-      # Clients that read the first challenge only get wider scopes.
+      # Some clients read only the first challenge, so it must name the scopes.
       assert {403, challenge, _message} = ask(server, bearer(token(context, scopes: [])))
 
       assert challenge ==
@@ -379,7 +379,7 @@ defmodule McpServer.HttpDpopTest do
       assert {401, ~s(DPoP error="invalid_token", error_description="The access token is bound to a key") <> _, _} =
                ask(server, bearer(bound))
 
-      # It says the type and not the key.
+      # The introspection response contains the token type but no key.
       typed = opaque.(claims: %{"token_type" => "DPoP"})
 
       for headers <- [bearer(typed), dpop(typed, proof(key, typed))] do
@@ -461,7 +461,7 @@ defmodule McpServer.HttpDpopTest do
       token = token(context, key: key)
       {opened, _messages} = HttpClient.exchange(server, with_headers(initialize(), dpop(token, proof(key, token))))
       id = HttpResponse.header(opened, "mcp-session-id")
-      # Ends 30 s after its token: now.
+      # The token expired 29 s ago. With the leeway of 30 s the stream ends in a second.
       short = token(context, key: key, expires_in: -29)
       stream = of_session(get_stream(), id)
       assert {401, _challenge, _message} = ask(server, dpop(short, proof(key, short)), stream)
@@ -499,7 +499,7 @@ defmodule McpServer.HttpDpopTest do
       assert McpServer.Auth.Proofs.Held |> :ets.tab2list() |> Enum.filter(&match?({_owner, 0}, &1)) == []
     end
 
-    # What is over is swept every ten seconds.
+    # Expired proofs are removed every ten seconds.
     defp later, do: System.system_time(:second) + 1_000
   end
 

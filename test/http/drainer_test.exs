@@ -1,5 +1,5 @@
 defmodule McpServer.HttpPlugDrainerTest do
-  # What clients of a plug are told when the application stops.
+  # Responses to clients of a plug when the application stops.
   use McpServer.HttpCase, async: true
 
   alias McpServer.HttpPlug.Drainer
@@ -12,14 +12,14 @@ defmodule McpServer.HttpPlugDrainerTest do
     :ok
   end
 
-  # Of its own: the drainer ends whatever its router has on the node.
+  # A separate router: the drainer ends all sessions and streams of its router on the node.
   defmodule Router do
     use McpServer.Router, name: "drained"
     tool "perform", "Does what the test says", Handlers, :perform, input_schema: %{"type" => "object"}
     tool "whoami", "The principal and the session", Handlers, :whoami
   end
 
-  # Stopped by the test itself, and not started again.
+  # A drainer that the test stops, and that no supervisor restarts.
   defp drain(options) do
     {:ok, drainer} = Drainer.start_link([router: Router] ++ options)
     drainer

@@ -57,7 +57,7 @@ defmodule McpServer.HttpIntrospectionTest do
 
       session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer " <> token}])
       assert HttpClient.text(HttpSession.call(session, "granted")) =~ ~s(["mcp:use"])
-      # A signed one is not asked about.
+      # Signed tokens are verified without introspection.
       signed = Issuer.token(context.issuer, audience: @resource, scopes: ["mcp:use"])
       before = Issuer.introspections(context.issuer)
       assert {200, nil, _message} = ask(server, signed)
@@ -78,7 +78,7 @@ defmodule McpServer.HttpIntrospectionTest do
     assert {200, nil, _message} = ask(always_asked, token)
     Issuer.revoke(context.issuer, token)
     assert_invalid(always_asked, token, "The access token is not active")
-    # The other server heard of it before.
+    # The other server has cached its response.
     assert {200, nil, _message} = ask(server, token)
   end
 

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpListenerTest do
-  # What only the listener has: its own limits, its start and its end.
+  # Features of the listener alone: its limits, its start and its stop.
   use McpServer.HttpCase, async: true
 
   import ExUnit.CaptureLog
@@ -19,7 +19,7 @@ defmodule McpServer.HttpListenerTest do
       log =
         capture_log(fn ->
           assert {:error, :eaddrinuse} = HttpServer.start_link(router: HttpRouter, port: server.port)
-          # Processes that ended with it would say so after it.
+          # Linked processes would log their end a moment later.
           Process.sleep(100)
         end)
 
@@ -97,7 +97,7 @@ defmodule McpServer.HttpListenerTest do
       refused = HttpPeer.connect(server.port)
       HttpPeer.send_request(refused, echo())
       assert HttpPeer.until_closed(refused) =~ ~r{\A(HTTP/1.1 503 .*)?\z}s
-      # Those that are there are served, and a place that is left can be taken.
+      # Existing connections are served, and a freed place can be taken.
       for peer <- peers, do: assert(HttpPeer.request(peer, echo()).status == 200)
       HttpPeer.close(hd(peers))
       eventually(fn -> HttpServer.stats(server.pid).connections == 2 end)
@@ -106,7 +106,7 @@ defmodule McpServer.HttpListenerTest do
 
     test "no more calls without a session than there may be" do
       server = HttpServers.start(:listener, http: [max_calls: 1])
-      # One for each scheduler, whichever gets them.
+      # One call for each scheduler, on any of them.
       most = System.schedulers_online()
 
       running =
@@ -120,7 +120,7 @@ defmodule McpServer.HttpListenerTest do
       assert response.status == 503
       assert String.to_integer(HttpResponse.header(response, "retry-after")) > 0
       assert %{"id" => 99, "error" => %{"code" => -32603}} = message
-      # What needs no place is served.
+      # Requests that need no place are served.
       assert {%{status: 200}, _} = HttpClient.exchange(server, modern("tools/list"))
 
       for {peer, call} <- running do
@@ -180,7 +180,7 @@ defmodule McpServer.HttpListenerTest do
       {call, _conn} = HttpScript.performing()
       HttpServers.stop(server)
       HttpScript.gone(call)
-      # Whatever it is told, it is not left waiting.
+      # The client may get a response, and its connection is closed in any case.
       assert HttpPeer.until_closed(peer) =~ ~r{\A(HTTP/1.1 [25]\d\d .*)?\z}s
     end
 

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpMountsTest do
-  # One router at several places: what belongs to one of them means nothing at another.
+  # One router on several servers: ids and state of one server are invalid on another.
   use McpServer.HttpCase, async: true
 
   @capable [capabilities: %{"elicitation" => %{}}]

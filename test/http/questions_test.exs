@@ -1,5 +1,5 @@
 defmodule McpServer.HttpQuestionsTest do
-  # What a server puts to the client of a session, and tells it unasked.
+  # Requests and notifications that a server sends to a session's client.
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests
@@ -64,7 +64,7 @@ defmodule McpServer.HttpQuestionsTest do
       assert HttpSession.status(session, legacy("resources/subscribe", %{"uri" => "http-test://fixed"})) == 200
       McpServer.Changes.resource_updated(McpServer.HttpRouter, "http-test://fixed")
 
-      # Other tests of this router may publish at the same time; what is not ours is passed over.
+      # Other tests of this router may publish at the same time: their messages are skipped.
       eventually(fn -> match?(%{"method" => "notifications/resources/updated"}, HttpClient.message(stream)) end)
     end
   end

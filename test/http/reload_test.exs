@@ -1,5 +1,5 @@
 defmodule McpServer.Http.ReloadTest do
-  # A router that is compiled again while it is served.
+  # A served router is recompiled.
   use McpServer.HttpCase, async: true
 
   alias McpServer.{Catalog, Changes, ReloadedRouter}
@@ -15,7 +15,7 @@ defmodule McpServer.Http.ReloadTest do
 
   @again ~s(tool "again", "Echoes", McpServer.Handlers, :echo)
 
-  # Each test has a router of its own.
+  # Each test has its own router.
   defp router(name) do
     ReloadedRouter.compile(Module.concat(__MODULE__, name),
       before: ~s(use McpServer.Router, name: "shop"\n#{@echo}end),
@@ -52,7 +52,7 @@ defmodule McpServer.Http.ReloadTest do
       assert tools(server) == ["echo", "again"]
       %{"result" => %{"tools" => [_echo, %{"name" => "again"}]}} = HttpSession.answer(session, legacy("tools/list"))
 
-      # That was all of it.
+      # No other notification was sent.
       Changes.prompts_changed(router.module)
       for stream <- streams, do: assert(HttpClient.message(stream)["method"] == "notifications/prompts/list_changed")
     end
@@ -64,7 +64,7 @@ defmodule McpServer.Http.ReloadTest do
 
       for version <- [:before, :renamed, :before] do
         ReloadedRouter.load(router, version)
-        # Whoever fetches it first announces what has changed.
+        # The first fetch announces the changes.
         assert %Catalog{} = Catalog.fetch(router.module)
       end
 
@@ -77,7 +77,7 @@ defmodule McpServer.Http.ReloadTest do
       server = serve(unquote(kind), router)
       stream = listen(server)
       ReloadedRouter.remove(router)
-      # The server itself looks for another version each second.
+      # The server checks for a new version every second.
       Process.sleep(1_500)
       assert tools(server) == ["echo"]
       assert HttpClient.text(HttpClient.call(server, "echo", %{"message" => "x"})) == "x"

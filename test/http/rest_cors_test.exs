@@ -1,5 +1,6 @@
 defmodule McpServer.HttpRestCorsTest do
-  # What a page of an allowed origin may send to stored results, and read of the answers, on both servers.
+  # The requests that pages of an allowed origin may send to stored results, and the responses they may read, on both
+  # servers.
   use McpServer.HttpCase, async: true
 
   import McpServer.DualResponses, only: [create!: 2, server: 0]

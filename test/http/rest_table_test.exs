@@ -1,4 +1,4 @@
-# Requests for stored results and their answers, row by row, the same for both servers; see `McpServer.RestTable`.
+# Requests for stored results and their responses, row by row, the same for both servers; see `McpServer.RestTable`.
 for {name, kind} <- [RestTableListenerTest: :listener, RestTablePlugTest: :plug] do
   defmodule Module.concat(McpServer, name) do
     use ExUnit.Case, async: true
@@ -41,7 +41,7 @@ for {name, kind} <- [RestTableListenerTest: :listener, RestTablePlugTest: :plug]
       check_use(row, DualResponse.get_resource(results, created.resource_id))
     end
 
-    # R7, on every answer.
+    # R7, for every response.
     defp check_head(response) do
       assert HttpResponse.header(response, "cache-control") == "private, no-store"
       assert HttpResponse.header(response, "content-disposition") == "attachment"
@@ -74,7 +74,7 @@ for {name, kind} <- [RestTableListenerTest: :listener, RestTablePlugTest: :plug]
       assert places == Enum.sort(places)
     end
 
-    # S1-43: a page counts, and nothing else does; what is refused changes nothing.
+    # S1-43: only pages count as access; a refused request changes nothing.
     defp check_use(%{method: "DELETE", status: 204}, resource), do: assert(resource == nil)
 
     defp check_use(row, resource) do

@@ -1,5 +1,6 @@
 defmodule McpServer.HttpRestTest do
-  # Stored results over both servers: what is no single request and answer. See `McpServer.RestTable` for those.
+  # Stored results over both servers: tests that need more than one request and response. `McpServer.RestTable` has the
+  # others.
   use McpServer.HttpCase, async: true
 
   import ExUnit.CaptureLog
@@ -24,7 +25,7 @@ defmodule McpServer.HttpRestTest do
     with {"authorization", "Bearer " <> token} <- List.keyfind(headers, "authorization", 0), do: token
   end
 
-  # What another client must not be able to tell apart; the date may be a second later.
+  # The parts of a response that must not differ between clients. The date may differ by a second.
   defp told(response), do: {response.status, List.keydelete(response.headers, "date", 0), response.body}
 
   describe "NDJSON" do
@@ -119,13 +120,13 @@ defmodule McpServer.HttpRestTest do
         for n <- 1..limit, do: %{"n" => offset + n, "text" => wide}
       end
 
-      # 10,000 rows of 10 KB, of which nobody reads more than the beginning.
+      # 10,000 rows of 10 KB. The client reads only the first bytes.
       created = create!(results, 10_000, execute: execute)
       peer = HttpPeer.connect(http.port, recbuf: 4_096)
       :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created), @ndjson))
       assert HttpPeer.head(peer).status == 200
 
-      # As much as fits between the two, and not a page of 100 KB more.
+      # The server writes until the socket buffers are full, and then fetches no more pages.
       still = fn ->
         with(before = :counters.get(asked, 1), :ok <- Process.sleep(300), do: :counters.get(asked, 1) == before)
       end
@@ -183,7 +184,7 @@ defmodule McpServer.HttpRestTest do
         created = create!(results, 20, execute: execute)
         peer = HttpPeer.connect(http.port)
         :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created), @csv))
-        # The last chunk of a body that is whole is an empty one.
+        # A complete body would end with an empty chunk.
         refute String.ends_with?(HttpPeer.until_closed(peer), "0\r\n\r\n")
       end
     end
@@ -335,7 +336,7 @@ defmodule McpServer.HttpRestTest do
         end
       end
 
-      # Whatever was held ready of it is not sent any more.
+      # Prefetched rows are not sent any more.
       assert RestServers.ask(http, "POST", target).body == @not_found
     end
   end
@@ -479,7 +480,7 @@ defmodule McpServer.HttpRestTest do
 
       assert ask.("GET", nil).status == 401
       assert ask.("GET", "hidden").body == @not_found
-      # A hook that is broken lets nobody in, and its reason stays here.
+      # If the hook raises, access is denied, and its reason is not sent.
       assert {ask.("GET", "broken").status, ask.("GET", "wrong").status} == {500, 500}
       refute ask.("GET", "broken").body =~ "secret"
     end
@@ -503,8 +504,8 @@ defmodule McpServer.HttpRestTest do
         assert RestServers.ask(http, method, "/resources/unknown", headers: bearer("x")).status == 404
       end
 
-      # A hook that only knows resources is asked for one all the same; nothing is logged of that. What is logged of
-      # a hook names the test it stands in, and the log is everybody's.
+      # A hook that only knows resources is called for an unknown one too, which logs nothing. The log is shared by all
+      # tests, so the assertion looks for this test's name.
       log =
         capture_log(fn ->
           http = RestServers.start(kind, results, authorize: authorize)
@@ -545,7 +546,7 @@ defmodule McpServer.HttpRestTest do
       assert RestServers.ask(http, "GET", target).status == 200
       assert length(JSON.decode!(RestServers.ask(http, "POST", target).body)["data"]) == 5
       for method <- ["PUT", "DELETE"], do: assert(RestServers.ask(http, method, target).body == @not_found)
-      # Without one, an id is no permission.
+      # Without a token, an id gives no access.
       assert RestServers.ask(http, "GET", path(created)).status == 401
       assert RestServers.ask(http, "GET", "/resources/unknown").status == 401
     end
@@ -601,7 +602,7 @@ defmodule McpServer.HttpRestTest do
       created = create!(results, 5)
       assert RestServers.ask(http, "GET", "/api/results/" <> created.resource_id).status == 200
       assert HttpClient.text(HttpClient.call(http, "echo", %{"text" => "x"})) == "x"
-      # What is below neither path is nobody's.
+      # Other paths are not found.
       assert RestServers.ask(http, "GET", path(created)).status == 404
     end
 

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpRestartingTest do
-  # While the processes that plugs share are being restarted. Not async: every plug has them in common.
+  # The shared processes of plugs are being restarted. Not async: all plugs share them.
   use McpServer.HttpCase, async: false
 
   alias McpServer.Http.RouteSupervisor

@@ -1,4 +1,4 @@
-# Connected nodes with one secret: a session has one place, and its end is known everywhere.
+# Connected nodes with the same secret: a session lives on one node, and all nodes know when it has ended.
 for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClusterPlugTest, :plug}] do
   defmodule Module.concat(McpServer, name) do
     use McpServer.HttpCase, async: false
@@ -90,7 +90,7 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
       vms: [one, other, _third]
     } do
       session = HttpSession.open(one.server)
-      # The session is looked for before the body has come: a body in chunks is read later.
+      # The node looks for the session before the body has arrived: chunked bodies are read later.
       request = HttpSession.of(at(session, other), legacy_call("whoami"))
       headers = request.headers ++ [{"transfer-encoding", "chunked"}]
       peer = HttpPeer.connect(other.server.port)
@@ -108,10 +108,10 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
       assert count(other, session) == 1
     end
 
-    # How often a node was asked where a session is.
+    # The number of times that this node was asked for the place of a session.
     defp asked(vm), do: elem(HttpVm.call(vm, :erlang, :trace_info, [@question, :call_count]), 1)
 
-    # As the server tells it when it stops.
+    # The message that the server sends to its sessions when it stops.
     defp retire(vm, session) do
       [{_id, pid, _, _, _, _, _}] = HttpVm.call(vm, :ets, :lookup, [Sessions, session.id])
       HttpVm.call(vm, :erlang, :send, [pid, :mcp_http_drain])

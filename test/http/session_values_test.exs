@@ -1,5 +1,5 @@
 defmodule McpServer.HttpSessionValuesTest do
-  # What handlers keep in a session, from the client's side. The secret is the application's.
+  # Values that handlers store in a session, as seen by the client. The secret is the application's.
   use McpServer.HttpCase, async: false
 
   alias McpServer.Http.Sessions
@@ -48,7 +48,7 @@ defmodule McpServer.HttpSessionValuesTest do
       assert recall(session) == ~s("value")
       assert HttpSession.delete(session).status == 204
 
-      # As if another node were asked, which has never heard of it.
+      # Simulates another node that has no tombstone of the session.
       :ets.delete_all_objects(McpServer.Http.Session.Tombstones)
       :ets.delete_all_objects(McpServer.Http.Session.Tombstones.Order)
       assert HttpSession.status(session, legacy("ping")) == 404

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpSessionsTest do
-  # Sessions of the session era over HTTP: how they begin, whom they belong to, how they end.
+  # Sessions of the session era over HTTP: their start, their owners, their end.
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests
@@ -24,7 +24,7 @@ defmodule McpServer.HttpSessionsTest do
       refute HttpClient.text(HttpClient.call(server, "whoami")) =~ inspect(session.id)
     end
 
-    # What a plug raises is its web server's affair.
+    # An exception in a plug is handled by its web server.
     @tag :capture_log
     test "listener: answers a request whose init: hook raises, or ends its process" do
       session = HttpSession.open(HttpServers.start(:listener, init: &__MODULE__.broken/1))
@@ -59,7 +59,7 @@ defmodule McpServer.HttpSessionsTest do
       for request <- [legacy("ping"), legacy("notifications/initialized", %{}, id: nil), get_stream(), delete()],
           do: assert(HttpSession.status(session, request) == 404)
 
-      # The client starts anew, as it is told to.
+      # The client starts a new session, as the specification requires.
       assert HttpClient.text(HttpSession.call(HttpSession.open(server), "echo", %{"text" => "x"})) == "x"
     end
 
@@ -89,7 +89,7 @@ defmodule McpServer.HttpSessionsTest do
     both "ends when nobody has used it for its idle time", [http: [idle_timeout: 1_500]], %{server: server} do
       session = HttpSession.open(server)
 
-      # What is used stays.
+      # A session in use stays.
       for _ <- 1..6 do
         Process.sleep(400)
         assert HttpSession.status(session, legacy("ping")) == 200
@@ -151,7 +151,7 @@ defmodule McpServer.HttpSessionsTest do
       assert response.status == 429
       assert %{"id" => 3, "error" => %{"code" => -32603}} = message
 
-      # What needs no place is served.
+      # Requests that need no place are served.
       assert HttpSession.status(session, legacy("ping", %{}, id: 4)) == 200
       for call <- calls, do: HttpScript.tell(call, {:answer, "done"})
 
@@ -209,7 +209,7 @@ defmodule McpServer.HttpSessionsTest do
       cancel = legacy("notifications/cancelled", %{"requestId" => 7}, id: nil)
       assert HttpSession.status(session, cancel) == 202
       HttpScript.gone(call)
-      # Nobody is told anything, and nobody is left waiting.
+      # The client gets no response, and its request ends.
       assert HttpClient.messages(peer, HttpPeer.response(peer)) == []
     end
 
@@ -218,7 +218,7 @@ defmodule McpServer.HttpSessionsTest do
       peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
       {call, _conn} = HttpScript.performing()
       HttpPeer.cut(peer)
-      # The id stays taken as long as the call runs.
+      # The id stays in use while the call runs.
       Process.sleep(100)
       assert HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: 7)) == 400
       HttpScript.tell(call, {:answer, "done"})

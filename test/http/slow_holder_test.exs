@@ -1,6 +1,6 @@
 defmodule McpServer.HttpSlowHolderTest do
-  # What happens while the process that holds a request is between two steps: handlers of telemetry run there.
-  # A stand-in for the package is loaded while these tests run, so nothing else may.
+  # Handlers of telemetry run between two steps of the process that holds a request. These tests cover that time. A
+  # stand-in for the package is loaded while they run, so they are not async.
   use McpServer.HttpCase, async: false
 
   alias McpServer.Connection.InFlight
@@ -17,7 +17,7 @@ defmodule McpServer.HttpSlowHolderTest do
     :ets.match(InFlight, {{process, :_}, :_, :"$1", :_, :_})
   end
 
-  # The session may adopt the call.
+  # From now on the session may adopt the call.
   defp noted?(session, call) do
     process = :ets.lookup_element(Sessions, session.id, 2)
     :ets.match(InFlight, {{process, :_}, :_, :_, :"$1", :_}) == [[call]]
@@ -32,7 +32,7 @@ defmodule McpServer.HttpSlowHolderTest do
     assert %{"method" => "elicitation/create"} = HttpClient.message(peer)
   end
 
-  # The cancellation was lost.
+  # Earlier, this cancellation was lost.
   both "a call is cancelled that its holder has not noted", %{server: server} do
     session = HttpSession.open(server)
     linger([:mcp_server, :request, :start], 200)
@@ -45,7 +45,7 @@ defmodule McpServer.HttpSlowHolderTest do
     assert echo(session, 7) == 200
   end
 
-  # After a second nobody was thought to have the result.
+  # Earlier, the session gave up the result after a second.
   test "a result reaches its client however slow the holder is" do
     session = HttpSession.open(HttpServers.start(:listener))
     peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
@@ -55,7 +55,7 @@ defmodule McpServer.HttpSlowHolderTest do
     :erlang.suspend_process(holder)
     HttpScript.tell(call, {:answer, "done"})
     HttpScript.gone(call)
-    # What a holder says when a stream is due.
+    # The holder's message when a stream is due.
     send(:ets.lookup_element(Sessions, session.id, 2), {:mcp_hand_over, 7})
     Process.sleep(1_200)
     :erlang.resume_process(holder)
@@ -63,8 +63,8 @@ defmodule McpServer.HttpSlowHolderTest do
     assert HttpClient.text(answer) == "done"
   end
 
-  # A call says its result in a message of its own where something is linked to it, and then ends. A session that
-  # adopted it between the two took that for a failure.
+  # A call that is linked to a process sends its result in a separate message, and then ends. Earlier, a session that
+  # adopted the call between the two reported a failure.
   test "a call that ends while it is adopted has not failed" do
     session = HttpSession.open(HttpServers.start(:listener))
     process = :ets.lookup_element(Sessions, session.id, 2)
@@ -88,7 +88,7 @@ defmodule McpServer.HttpSlowHolderTest do
       if unquote(event) == :stop, do: HttpScript.tell(call, {:answer, "done"})
       if unquote(event) == :stop, do: HttpScript.gone(call)
       [[holder]] = eventually(fn -> match?([[_holder]], requests(session)) and requests(session) end)
-      # What ends with the server is not of interest here.
+      # Unlinks the holder, because this test is not about the server's reaction to its end.
       Process.sleep(50)
       unlink(server, holder)
       Process.exit(holder, unquote(how))
@@ -101,7 +101,7 @@ defmodule McpServer.HttpSlowHolderTest do
 
   defp unlink(server, holder), do: :sys.replace_state(server.pid, fn state -> Process.unlink(holder) && state end)
 
-  # Some web servers do so when the client goes.
+  # Some web servers shut the plug down when the client closes the connection.
   test "a call ends whose plug is shut down" do
     server = HttpServers.start(:plug)
     HttpClient.start(server, modern_call("perform", HttpScript.arguments()))
@@ -111,7 +111,7 @@ defmodule McpServer.HttpSlowHolderTest do
     HttpScript.gone(call)
   end
 
-  # The client cancels a call that has just ended, and uses its id again.
+  # The client cancels a call that has just ended, and reuses its id.
   test "a holder that comes late takes no other request for its own" do
     server = HttpServers.start(:listener)
     session = HttpSession.open(server)
@@ -144,11 +144,11 @@ defmodule McpServer.HttpSlowHolderTest do
     send(process, :mcp_http_drain)
     monitor = Process.monitor(process)
     assert HttpPeer.response(peer).status == 200
-    # Its grace is longer.
+    # Its grace period is longer.
     assert_receive {:DOWN, ^monitor, :process, ^process, _reason}, 3_000
   end
 
-  # The grace of a listener ends behind the server.
+  # A listener's sessions outlast the server, so this test uses a plug.
   test "a session whose grace is over ends with the calls that still run" do
     session = HttpSession.open(HttpServers.start(:plug, drain: 50))
     process = :ets.lookup_element(Sessions, session.id, 2)
@@ -159,7 +159,7 @@ defmodule McpServer.HttpSlowHolderTest do
     HttpScript.gone(call)
   end
 
-  # A hook runs between the two.
+  # A hook runs between finding the session and starting the call.
   for kind <- [:listener, :plug] do
     test "#{kind}: no call starts in a session that was killed after it was found" do
       test = self()
@@ -180,7 +180,7 @@ defmodule McpServer.HttpSlowHolderTest do
       assert_receive {:found, hook}, 10_000
       Process.exit(:ets.lookup_element(Sessions, session.id, 2), :kill)
       eventually(fn -> :ets.lookup(Sessions, session.id) == [] end)
-      # It is gone from the table before its requests are told.
+      # The session leaves the table before its requests are notified.
       _told = :sys.get_state(Sessions)
       send(hook, :go_on)
       assert HttpPeer.response(peer).status == 404

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpSlowReaderTest do
-  # A stream of a stored result has one of a bounded number of places. Who takes too little of it loses the place.
+  # The number of streams of stored results is limited. A client that reads too slowly loses its place.
   use McpServer.HttpCase, async: true
 
   import McpServer.DualResponses, only: [create!: 3, server: 0]
@@ -9,7 +9,7 @@ defmodule McpServer.HttpSlowReaderTest do
 
   @moduletag :capture_log
 
-  # More than the buffers of both sockets take: 40 MB.
+  # More than the buffers of both sockets hold: 40 MB.
   @rows 4_000
   @row %{"text" => String.duplicate("r", 10_000)}
   @ndjson [headers: [{"accept", "application/x-ndjson"}]]
@@ -17,7 +17,7 @@ defmodule McpServer.HttpSlowReaderTest do
   defp result(results), do: "/resources/" <> create!(results, @rows, execute: &page/1).resource_id
   defp page(%{limit: limit}), do: List.duplicate(@row, min(limit, @rows))
 
-  # Some bytes at a time, until the server is done or has had enough.
+  # Reads some bytes at a time, until the server closes the connection.
   defp sip(peer, bytes, pause, so_far \\ 0) do
     Process.sleep(pause)
 
@@ -41,7 +41,7 @@ defmodule McpServer.HttpSlowReaderTest do
     path = result(results)
     peer = open(http, path)
     assert %{status: 200} = HttpPeer.head(peer)
-    # It has the only place.
+    # The slow stream has the only place.
     assert RestServers.ask(http, "GET", path).status == 503
     {:closed, taken} = sip(peer, 1_000, 5)
     assert taken < @rows * 10_000

@@ -1,10 +1,10 @@
 defmodule McpServer.HttpStreamsTest do
-  # Streams of the session era: their events, what is kept of them, and coming back to them.
+  # Streams of the session era: their events, stored events, and resumption.
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests
 
-  # A call that has told its client of some steps; its stream, and its process.
+  # A call that has reported these steps; its stream, and its process.
   defp performing(session, steps, options \\ []) do
     tag = make_ref() |> inspect()
     params = %{"name" => "perform", "arguments" => HttpScript.arguments(tag), "_meta" => %{"progressToken" => "p"}}
@@ -17,7 +17,7 @@ defmodule McpServer.HttpStreamsTest do
   defp step(%{"params" => %{"progress" => step}}), do: step
   defp step(%{"result" => _} = answer), do: HttpClient.text(answer)
 
-  # Every message up to the end of the stream, with its event's id.
+  # All messages until the end of the stream, with the ids of their events.
   defp rest(peer) do
     case HttpClient.message_event(peer) do
       :end -> []
@@ -49,7 +49,7 @@ defmodule McpServer.HttpStreamsTest do
         assert %{body: :stream} = HttpPeer.response(peer)
         HttpScript.tell(call, {:answer, "done"})
         events = HttpPeer.events(peer)
-        # A comment may show that the stream is open.
+        # The server may send comments as keep-alives.
         assert [%{id: _}, %{id: _}] = told = Enum.reject(events, &(&1.comments != [] and &1.data == nil))
         assert Enum.all?(told, &(&1.data != ""))
       end
@@ -131,7 +131,7 @@ defmodule McpServer.HttpStreamsTest do
           do: assert(replayed(session, last) == Enum.take(whole, -left))
     end
 
-    # The answers were checked when they came the first time.
+    # The messages were checked when they arrived first.
     defp replayed(session, last) do
       peer = HttpPeer.connect(session.server.port)
       %{status: 200} = HttpPeer.request(peer, HttpSession.of(session, get_stream([{"last-event-id", last}])))
@@ -196,7 +196,7 @@ defmodule McpServer.HttpStreamsTest do
         assert %{"error" => %{"code" => -32600}} = message
       end
 
-      # Another principal does not even learn that the session is there.
+      # Another principal gets the same response as for an unknown session.
       request = get_stream([{"last-event-id", hd(ids)}]) |> of_session(ada.id) |> as("bob")
       assert {%{status: 404}, _message} = HttpClient.exchange(server, request)
     end
@@ -263,7 +263,7 @@ defmodule McpServer.HttpStreamsTest do
       McpServer.Changes.resource_updated(McpServer.HttpRouter, "http-test://fixed")
       eventually(fn -> match?(%{"method" => "notifications/resources/updated"}, HttpClient.message(first)) end)
 
-      # A stream that has been left can be opened again.
+      # After the client has left a stream, it can open it again.
       HttpPeer.cut(first)
       eventually(fn -> HttpSession.status(session, get_stream()) == 200 end)
     end
@@ -278,13 +278,13 @@ defmodule McpServer.HttpStreamsTest do
       {told, %{"method" => "notifications/" <> _}} = HttpClient.message_event(first)
       HttpPeer.cut(first)
 
-      # Not resumed: what came before is past.
+      # Without resumption, earlier events are not repeated.
       second = HttpSession.get(session)
       %{id: again, data: ""} = HttpPeer.event(second)
       refute again in [primed, told]
       HttpPeer.cut(second)
 
-      # Whoever resumes from there has missed nothing, and is told nothing twice.
+      # A resumed stream has neither gaps nor repetitions.
       third = HttpSession.get(session, again)
       McpServer.Changes.resource_updated(McpServer.HttpRouter, "http-test://fixed")
       {next, %{"method" => "notifications/" <> _}} = HttpClient.message_event(third)

@@ -1,4 +1,4 @@
-# Requests and their answers, row by row, the same for both servers; see `McpServer.HttpTable`.
+# Requests and their responses, row by row, the same for both servers; see `McpServer.HttpTable`.
 for {name, kind} <- [HttpTableListenerTest: :listener, HttpTablePlugTest: :plug] do
   defmodule Module.concat(McpServer, name) do
     use ExUnit.Case, async: true
@@ -39,7 +39,7 @@ defmodule McpServer.HttpTableTest do
     end
   end
 
-  # What differs by nature: error ids of handlers that failed, and streams, which have been read already.
+  # Ignores differences between runs: error ids of failed handlers, and streams, which were read already.
   defp content(%{status: status, body: body}) when is_binary(body),
     do: {status, String.replace(body, ~r/error id [0-9a-f]{16}/, "error id …")}
 
