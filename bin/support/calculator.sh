@@ -1,7 +1,7 @@
-# Sourced by commands that start the server of the README, in a project of its own, for the official Python client.
+# Sourced by commands that start the server of the README in a new project for the official Python client.
 
-# calculator_project FOLDER LIBRARY: writes the project, with the code of the README as it stands. It depends on the
-# library in the folder LIBRARY, and on an application that warns when it is compiled.
+# calculator_project FOLDER LIBRARY: writes the project with the README's code. It depends on the library in the folder
+# LIBRARY, and on an application whose compilation prints a warning.
 calculator_project() {
   local project=$1 library=$2
   mkdir -p "$project/lib" "$project/warns/lib"
@@ -25,13 +25,13 @@ end
 END
 }
 
-# calculator_warns FOLDER NUMBER: with another number, the next start compiles the application that warns.
+# calculator_warns FOLDER NUMBER: with a new number, the next start compiles the application with the warning.
 calculator_warns() {
   printf 'defmodule Warns do\n  def number(unused), do: %s\nend\n' "$2" >"$1/warns/lib/warns.ex"
 }
 
-# calculator_startup FOLDER COMMAND…: COMMAND… takes a line of shell and runs it in the project. The warnings are
-# stored by `mix compile`; since Elixir 1.15 each later start prints them again. The last start compiles.
+# calculator_startup FOLDER COMMAND…: COMMAND… runs a line of shell in the project. `mix compile` stores the warnings;
+# since Elixir 1.15 each later start prints them again. The last start compiles.
 calculator_startup() {
   local project=$1
   shift
@@ -42,5 +42,5 @@ calculator_startup() {
     calculator_client modern "$@" "exec mix mcp.stdio Calculator.MCP"
 }
 
-# calculator_client ERA COMMAND…: the official Python client starts the command, and asks the server for a sum.
+# calculator_client ERA COMMAND…: the official Python client starts the command, and calls the server's tool.
 calculator_client() { "$python" "$root/conformance/clients/calculator.py" "$@"; }

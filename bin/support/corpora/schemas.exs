@@ -1,10 +1,10 @@
 defmodule Corpora.Schemas do
-  # The JSON Schema Test Suite, through `McpServer.Schema.Validator`. Its remote documents are given, not fetched.
+  # The JSON Schema Test Suite, through `McpServer.Schema.Validator`. Its remote documents are passed in, not fetched.
 
   alias McpServer.JSON
   alias McpServer.Schema.Validator
 
-  # Folder, and what `$schema` says where the suite leaves it to who runs it.
+  # The folder, and the default for `$schema` where the suite has none.
   @drafts [
     {"draft2020-12", "https://json-schema.org/draft/2020-12/schema"},
     {"draft2019-09", "https://json-schema.org/draft/2019-09/schema"},
@@ -13,7 +13,7 @@ defmodule Corpora.Schemas do
     {"draft4", "http://json-schema.org/draft-04/schema#"}
   ]
 
-  # Folders of remotes in dialects that are not known here.
+  # Folders of remotes in unsupported dialects.
   @others ~w(draft3 v1)
 
   def rows(folder) do
@@ -36,7 +36,7 @@ defmodule Corpora.Schemas do
     end
   end
 
-  # The documents that the suite serves at this address. Those in a draft's folder are written in that draft.
+  # The suite's documents with their addresses. Documents in a draft's folder use that draft.
   defp remotes(suite) do
     root = Path.join(suite, "remotes")
 

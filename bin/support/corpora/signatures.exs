@@ -1,7 +1,7 @@
 defmodule Corpora.Signatures do
-  # Wycheproof's signatures, verified as those of access tokens are: the key as a JWK through the core's key sets, the
-  # arithmetic through `McpServer.Auth.Signature`. The length of a signature, which the core checks of a token, is checked
-  # here in its place.
+  # Wycheproof's signatures, verified like signatures of access tokens: the core's key sets read the key as a JWK, and
+  # `McpServer.Auth.Signature` verifies the signature. The core checks the length of a token's signature; here this
+  # module checks it.
 
   alias McpServer.Auth.Signature
   alias McpServer.JSON
@@ -36,7 +36,7 @@ defmodule Corpora.Signatures do
     groups
   end
 
-  # Other hashes, other masks and other lengths of the salt than those of RFC 7518 are good signatures, and no tokens'.
+  # Signatures with hashes, masks or salt lengths outside RFC 7518 are valid, but tokens cannot have them.
   @salts %{"SHA-256" => {"PS256", 32}, "SHA-384" => {"PS384", 48}, "SHA-512" => {"PS512", 64}}
 
   defp pss_cases(folder) do

@@ -1,6 +1,6 @@
 defmodule Corpora.Strings do
-  # The naughty strings, through a server in this VM: as values and names that come back, and as names and URIs of
-  # nothing that the server has.
+  # The naughty strings, sent to a server in this VM: as values and names that it returns, and as unknown names and
+  # URIs.
 
   alias McpServer.{JSON, Test}
   alias Corpora.Strings.Router

@@ -1,8 +1,8 @@
 defmodule Corpora.Tokens do
-  # Wycheproof's JSON Web Signatures, keys and encryptions, judged as access tokens are. Their payloads are no claims, so
-  # the two parts of the way are asked one after the other: a token of the same header, with claims that are good, is
-  # screened with the case's keys; then the case's own signature is verified with the key that was found. A payload in
-  # the place of the signature shows whether its base64url is taken.
+  # Wycheproof's JSON Web Signatures, keys and encryptions, judged like access tokens. Their payloads are no claims, so
+  # each case has two steps. First a token with the same header and valid claims is screened with the case's keys; then
+  # the case's signature is verified with the found key. A payload in the place of the signature shows whether its
+  # base64url is accepted.
 
   alias McpServer.Auth.{Discovery, Signature}
   alias McpServer.JSON
@@ -20,7 +20,7 @@ defmodule Corpora.Tokens do
     for group <- groups, keys = keys(group), test <- group["tests"], do: {"#{test["tcId"]}", outcome(keys, test)}
   end
 
-  # A secret is configured, never published; a set that has one beside other keys is what an issuer may publish by mistake.
+  # A secret is configured, never published; an issuer may publish it with other keys by mistake.
   defp keys(%{"public" => public}), do: published(public)
 
   defp keys(%{"private" => %{"kty" => "oct", "use" => "sig", "k" => k}}),
@@ -45,7 +45,7 @@ defmodule Corpora.Tokens do
 
   defp published(keys), do: published(%{"keys" => List.wrap(keys)})
 
-  # No token is encrypted.
+  # Encrypted tokens are not supported.
   defp outcome(keys, %{"jwe" => jwe}), do: judged("invalid", taken?(keys, jwe))
   defp outcome(keys, %{"jws" => jws, "result" => result}), do: judged(result, taken?(keys, jws))
 
@@ -64,7 +64,7 @@ defmodule Corpora.Tokens do
     end
   end
 
-  # As JSON, a token cannot be sent in a header at all.
+  # A header cannot contain a token in its JSON form.
   defp taken?(_keys, _json), do: false
 
   defp screen(keys, header, signature),

@@ -16,7 +16,7 @@ build() {
       install_zig
       PATH="$zig/bin:$PATH" cargo_build zigbuild "$target.$glibc_floor"
       ;;
-    # On a machine with that C library, such as Alpine's image of Rust: its own linker takes it from there.
+    # Needs a machine with musl, such as Alpine's Rust image: its linker uses the machine's C library.
     *-linux-musl)
       flags+=(-C target-feature=-crt-static)
       cargo_build build "$target"
@@ -26,7 +26,7 @@ build() {
   keep "$target"
 }
 
-# Only Cargo.toml says how a release is built, whatever this machine's settings of cargo are. Its paths stay out of it.
+# Only Cargo.toml configures a release, not this machine's cargo settings. The library contains no paths of this machine.
 as_released() {
   local variable line
   for variable in "${!CARGO_PROFILE_@}" "${!CARGO_BUILD_@}" "${!CARGO_TARGET_@}" CARGO_INCREMENTAL RUSTFLAGS; do
@@ -37,7 +37,7 @@ as_released() {
   flags=("--remap-path-prefix=$root=mcp_server" "--remap-path-prefix=${CARGO_HOME:-$HOME/.cargo}=cargo")
 }
 
-# A line for each setting: lto="fat".
+# Prints a line for each setting: lto="fat".
 release_profile() { sed -n '/^\[profile.release\]$/,/^$/s/^\([a-z-]*\) = \(.*\)$/\1=\2/p' Cargo.toml; }
 
 add_target() {
@@ -46,7 +46,7 @@ add_target() {
   rustup target add "$1"
 }
 
-# zig links against any version of glibc: a file of symbols for each is a part of it. In the user's cache, because it is large.
+# zig can link against any version of glibc, because it contains their symbols. It is large, so it is in the user's cache.
 install_zig() {
   [ -x "$zig/bin/cargo-zigbuild" ] && return
   say "Installing zig $zig_version and cargo-zigbuild $zigbuild_version, once" >&2
@@ -64,7 +64,7 @@ cargo_build() {
     --target-dir "$releases/target" "${settings[@]}"
 }
 
-# The extension is that of the VM, also on macOS.
+# The VM expects the same extension on macOS too.
 keep() {
   local extension=so
   [[ $1 == *-apple-darwin ]] && extension=dylib

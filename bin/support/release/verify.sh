@@ -1,4 +1,4 @@
-# Sourced by bin/release: checks what users will download.
+# Sourced by bin/release: checks the users' downloads.
 
 # verify FOLDER CHECKSUMS
 verify() {
@@ -27,7 +27,7 @@ verify_archive() {
   say "$target: $wants; $loads"
 }
 
-# The target is what stands between the beginning and the end of every name.
+# The target is the middle part of an archive's name.
 target_of() {
   local before after target
   before=$(library_name "")
@@ -77,7 +77,7 @@ verify_glibc() {
   esac
 }
 
-# The first bytes of a file of macOS: the form with 64 bits, and the machine.
+# The first bytes of a macOS library: the 64-bit format, and the machine.
 verify_mach_o() {
   local machine
   case $2 in
@@ -89,7 +89,7 @@ verify_mach_o() {
   wants="macOS"
 }
 
-# Where the library can run it is loaded, and answers.
+# If the library can run here, it is loaded and must answer.
 verify_loads() {
   loads="not loaded: this machine is another"
   [ "$2" = "$(this_machine)" ] || return 0
