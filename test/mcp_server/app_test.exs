@@ -1,5 +1,5 @@
 defmodule McpServer.AppTest do
-  # MCP Apps from the outside: what a client of either era is told, and what reading a view gives it.
+  # MCP Apps from the client's side: the declared tools and views, and reading a view, in either era.
   use ExUnit.Case, async: true
 
   alias McpServer.{App, Conn, Tool}
@@ -237,7 +237,7 @@ defmodule McpServer.AppTest do
         assert {:ok, %{"content" => [%{"type" => "text"}], "structuredContent" => %{"celsius" => 21}}} =
                  McpServer.Test.call_tool(Server, "forecast", %{}, revision: revision)
 
-        # A handler that gives data alone has it as text too.
+        # A result of data alone contains the data as text too.
         assert {:ok, %{"content" => [%{"text" => ~s({"celsius":22})}], "structuredContent" => %{"celsius" => 22}}} =
                  McpServer.Test.call_tool(Server, "refresh", %{}, revision: revision)
       end

@@ -1,5 +1,5 @@
 defmodule McpServer.AuthTest do
-  # `scopes:` of a router's entries: what they ask for, what a client without them sees and gets.
+  # `scopes:` of a router's entries: the required scopes, and the responses to clients without them.
   use McpServer.HttpCase, async: true
 
   alias McpServer.Test.Issuer

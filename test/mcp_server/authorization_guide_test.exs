@@ -1,5 +1,5 @@
 defmodule McpServer.AuthorizationGuideTest do
-  # The verifier that the guide shows for Google, against a stand-in for its `tokeninfo`.
+  # The guide's verifier for Google, against a stand-in for its `tokeninfo`.
   use McpServer.HttpCase, async: true
 
   alias McpServer.{HttpRouter, ScriptedServer}
@@ -34,7 +34,7 @@ defmodule McpServer.AuthorizationGuideTest do
     assert response.status == 200
     principal = {"https://accounts.google.com", "1076", @client}
     assert HttpClient.text(message) == inspect({principal, "1076", ["openid", "email"]})
-    # The token is in no URL: these end in logs.
+    # The token is in no URL, because URLs are logged.
     assert {"POST", "/tokeninfo", ""} == {asked.method, asked.target, asked.body}
     assert {"authorization", "Bearer ya29.a0Af_token"} in asked.headers
   end

@@ -22,7 +22,7 @@ defmodule McpServer.BundleTest do
     end
   end
 
-  # As `mix release` lays it out, with what must be changed on the way into a bundle.
+  # A release in the layout of `mix release`, with the parts that a bundle changes.
   defp release(tmp_dir) do
     folder = Path.join(tmp_dir, "rel")
 

@@ -1,5 +1,5 @@
 defmodule McpServer.CallbacksTest do
-  # What holds for every function that a router names.
+  # Rules for all functions that a router names.
   use ExUnit.Case, async: true
 
   alias McpServer.Prompt.Message
@@ -36,7 +36,7 @@ defmodule McpServer.CallbacksTest do
   end
 
   defmodule Plain do
-    # A controller of before the structs: maps only, keys in both spellings.
+    # An old controller without structs: only maps, with keys of both kinds.
     def run(_conn, _arguments), do: {:ok, [%{"type" => "text", "text" => "one"}, %{type: "text", text: "two"}]}
     def get(_conn, _arguments), do: [%{role: "user", content: %{"type" => "text", "text" => "Hi"}}]
     def read(_conn, _parameters), do: {:ok, []}

@@ -1,5 +1,5 @@
 defmodule McpServer.ClientTest do
-  # The client of the commands, over each of its links, in each era.
+  # The client of the Mix tasks, over each transport, in each era.
   use ExUnit.Case, async: true
 
   alias McpServer.{Client, HttpServer}
@@ -10,7 +10,7 @@ defmodule McpServer.ClientTest do
   @answers %{"elicitation/create" => %{"action" => "accept", "content" => %{"name" => "Ada"}}}
   @revisions [nil, "2026-07-28", "2025-11-25", "2025-06-18"]
 
-  # A server that any client can start: the one of this test, in a VM of its own.
+  # The command that starts this test's server in a separate VM.
   defp command do
     ebin = :mcp_server |> :code.lib_dir() |> Path.join("ebin")
     "elixir -pa '#{ebin}' -e 'McpServer.Stdio.run(McpServer.ClientServer)'"

@@ -1,5 +1,5 @@
 defmodule McpServer.DoctorTest do
-  # Each finding, provoked.
+  # Causes each finding.
   use ExUnit.Case, async: true
 
   alias McpServer.{ClientServer, Doctor, HttpServer, JSON, ScriptedServer}
@@ -11,7 +11,7 @@ defmodule McpServer.DoctorTest do
 
   defp said(findings), do: for(finding <- findings, do: {finding.level, finding.said})
 
-  # What a finding says to do next.
+  # The advice of the findings.
   defp advice(findings), do: for(%{advice: advice} <- findings, advice != nil, do: advice)
 
   defp server do
@@ -285,7 +285,7 @@ defmodule McpServer.DoctorTest do
              ]
     end
 
-    # A server of one answer to each request, on connections that it leaves open.
+    # A server that sends the same response to each request, and leaves connections open.
     defp scripted(answer) do
       {:ok, listener} = :gen_tcp.listen(0, [:binary, ip: {127, 0, 0, 1}, active: false])
       {:ok, port} = :inet.port(listener)
@@ -299,7 +299,7 @@ defmodule McpServer.DoctorTest do
       accept(listener, answer)
     end
 
-    # Up to the end of its body, which is the end of an object.
+    # Reads until the end of the body, which is the end of an object.
     defp request(socket, read) do
       {:ok, bytes} = :gen_tcp.recv(socket, 0)
       read = read <> bytes

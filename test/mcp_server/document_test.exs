@@ -1,10 +1,10 @@
 defmodule McpServer.DocumentTest do
-  # The code of document 004, section 9, as it is printed there, and the JSON it stands for.
+  # The code of document 004, section 9, as printed there, and its JSON.
   use ExUnit.Case, async: true
 
   import McpServer.Fixtures
 
-  # The document encodes with Jason, which need not be there.
+  # The document uses Jason, which is optional.
   alias McpServer.JSON, as: Jason
 
   @tag req: "S4-90"

@@ -251,7 +251,7 @@ defmodule McpServer.DualResponseTest do
 
       assert_received {:query, pid}
       refute Process.alive?(pid)
-      # Nothing of it arrives later.
+      # No late message arrives.
       refute_received _anything
     end
 
@@ -407,7 +407,7 @@ defmodule McpServer.DualResponseTest do
       assert message == "The store keeps no functions: the query has to be {module, function, arguments}"
       assert resources(name) == 0
       assert create!(name, 3, reference(3)).total_count == 3
-      # What is not run again need not be kept.
+      # A query that does not run again need not be stored.
       assert create!(name, 3, persist: :rows).total_count == 3
     end
 
@@ -428,7 +428,7 @@ defmodule McpServer.DualResponseTest do
     end
   end
 
-  # A query that a store outside the node can keep.
+  # A query that can be stored outside the node.
   defp reference(count), do: [execute: {__MODULE__, :page, [count]}, count: {__MODULE__, :size, [count]}]
   def page(count, %{offset: offset, limit: limit}), do: Enum.slice(rows(count), offset, limit)
   def size(count, _options), do: count

@@ -1,5 +1,5 @@
 defmodule McpServer.EnvelopeTest do
-  # Document 002: what an envelope is made of. What a tool that returns one sends: `envelope/result_test.exs`.
+  # Document 002: the parts of an envelope. `envelope/result_test.exs` tests the results of tools that return one.
   use ExUnit.Case, async: true
 
   import McpServer.Fixtures
@@ -12,7 +12,7 @@ defmodule McpServer.EnvelopeTest do
 
   defp wire(envelope), do: envelope |> JSON.encode!() |> JSON.decode!()
 
-  # The one problem of something that is no envelope, or almost one.
+  # The only problem of an invalid envelope.
   defp refusal(envelope) do
     assert {:error, [problem]} = Envelope.validate(envelope)
     assert problem.level == :error
@@ -255,7 +255,7 @@ defmodule McpServer.EnvelopeTest do
       assert Envelope.success(%{}, conn: %Conn{request_id: "a-b_c"}).meta["request_id"] == "a-b_c"
       assert Envelope.success(%{}, conn: conn, request_id: "req_1").meta["request_id"] == "req_1"
       assert Envelope.success(%{}, conn: conn, meta: %{request_id: "req_2"}).meta["request_id"] == "req_2"
-      # A client may choose an id that has no place in a log line.
+      # A client may choose an id that is invalid in a log line.
       assert Envelope.success(%{}, conn: %Conn{request_id: "a b"}).meta == @version
       refused(~r"/meta/request_id: must be a string that matches", fn -> Envelope.success(%{}, request_id: "a b") end)
     end

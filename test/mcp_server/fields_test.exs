@@ -1,5 +1,5 @@
 defmodule McpServer.FieldsTest do
-  # What every `new/1` promises, asked of every struct.
+  # The guarantees of `new/1`, for every struct.
   use ExUnit.Case, async: true
 
   alias McpServer.{
@@ -19,7 +19,7 @@ defmodule McpServer.FieldsTest do
   doctest McpServer.Fields
   doctest McpServer.Suggestion
 
-  # Every field of every struct, as document 004 prints it.
+  # Every field of every struct, as in document 004.
   @structs [
     {Tool,
      name: "t",
@@ -137,7 +137,7 @@ defmodule McpServer.FieldsTest do
     assert text =~ ~s(| `theme` | `"light"` or `"dark"` | the background that the icon fits |)
   end
 
-  # What each struct cannot do without.
+  # The required fields of each struct.
   @minimal [
     {Tool, name: "t"},
     {Tool.Annotations, []},
@@ -240,7 +240,7 @@ defmodule McpServer.FieldsTest do
   defp camel("_" <> _ = field), do: field
   defp camel(field), do: McpServer.Fields.camelize(field)
 
-  # Spelled as an atom only where that spelling is one already.
+  # The atom, if it exists already.
   defp existing(text, key) do
     key.(text)
   rescue

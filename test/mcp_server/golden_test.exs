@@ -1,5 +1,5 @@
 defmodule McpServer.GoldenTest do
-  # The structs of document 004 and the JSON it prints for them.
+  # The structs of document 004 and their JSON there.
   use ExUnit.Case, async: true
 
   import McpServer.Fixtures
@@ -12,7 +12,7 @@ defmodule McpServer.GoldenTest do
   @tag req: "S4-01"
   test "a tool, from the router's own declaration" do
     defmodule Calculator do
-      # Nothing is added to the schema that the document prints.
+      # `:pass` adds no keyword to the document's schema.
       use McpServer.Router, undeclared: :pass
 
       tool "calculator", "Performs arithmetic operations", McpServer.Handlers, :echo,

@@ -1,6 +1,6 @@
 defmodule McpServer.GuideTest do
-  # The modules that the documentation shows compile as they are shown, and answer what it says. They
-  # get names of their own, since other tests may compile other examples.
+  # The modules in the documentation compile as shown, and return the documented values. They are renamed, because other
+  # tests may compile other examples.
   use McpServer.RouterCase, async: true
 
   alias McpServer.{Conn, Content}
@@ -48,7 +48,7 @@ defmodule McpServer.GuideTest do
     for {module, _beam} <- compiled, do: module
   end
 
-  # The indented blocks of a moduledoc that define a module.
+  # The indented blocks of a moduledoc that define modules.
   defp shown(module) do
     module
     |> moduledoc()

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpPlugTest do
-  # What only the plug has; the rules that it shares with the listener are in test/http.
+  # Features of the plug alone. The rules that it shares with the listener are in test/http.
   use ExUnit.Case, async: true
 
   import ExUnit.CaptureLog
@@ -10,7 +10,7 @@ defmodule McpServer.HttpPlugTest do
   alias McpServer.Test.PlugServer
 
   defmodule Before do
-    # The plugs that an application has before ours.
+    # The application's plugs before `McpServer.HttpPlug`.
     def init({before, options}), do: {before, HttpPlug.init(options)}
 
     def call(conn, {before, options}) do
@@ -38,7 +38,7 @@ defmodule McpServer.HttpPlugTest do
     text
   end
 
-  # Reads a body to its end, as a parser does.
+  # Reads a body to its end, like a parser.
   defp read_all(conn, reader \\ &Plug.Conn.read_body/2) do
     case reader.(conn, []) do
       {:ok, body, conn} -> {body, conn}
@@ -46,7 +46,7 @@ defmodule McpServer.HttpPlugTest do
     end
   end
 
-  # As `Plug.Parsers` leaves a JSON body.
+  # The conn after `Plug.Parsers` has parsed a JSON body.
   defp parse(conn) do
     {body, conn} = read_all(conn)
     parsed = JSON.decode!(body)
@@ -167,7 +167,7 @@ defmodule McpServer.HttpPlugTest do
       assert HttpPeer.closed?(peer)
     end
 
-    # More than the sockets hold, so that a client which sends first gets through only if somebody reads.
+    # More than the sockets buffer: a client that sends first succeeds only if the server reads.
     @long 12 * 1024 * 1024
     @piece String.duplicate("x", 64 * 1024)
 
@@ -277,7 +277,7 @@ defmodule McpServer.HttpPlugTest do
         Plug.Conn.put_private(conn, :test, test)
       end
 
-      # What is left there is told by whoever comes after our plug.
+      # A plug after `McpServer.HttpPlug` reports the remaining messages.
       plug = {__MODULE__.Mailbox, {before, [router: HttpRouter]}}
       server = %HttpServers{kind: :plug, port: PlugServer.start_plug(plug)}
       assert text(server, modern_call("echo", %{"text" => "a"})) == "a"
@@ -294,7 +294,7 @@ defmodule McpServer.HttpPlugTest do
   end
 
   defmodule Mailbox do
-    # Tells the test what is in its mailbox once our plug has returned.
+    # Sends the mailbox to the test after `McpServer.HttpPlug` has returned.
     def init({before, options}), do: {before, HttpPlug.init(options)}
 
     def call(conn, {before, options}) do
@@ -414,7 +414,7 @@ defmodule McpServer.HttpPlugTest do
       assert for(path <- ["/mcp", "/admin", ""], do: HttpResponse.json(ask.(path))["resource"]) ==
                ["https://mcp.example/mcp", "https://mcp.example/admin", "https://mcp.example/admin"]
 
-      # The endpoint behind the plugs has answered.
+      # The endpoint after the plugs has responded.
       assert ask.("/other").status == 400
     end
 

@@ -18,7 +18,7 @@ defmodule McpServer.InstallTest do
 
   defp client(id), do: with({:ok, client} <- Table.fetch(id), do: client)
 
-  # The file of a client with what it holds before.
+  # A client's configuration file with earlier content.
   defp file(client, dir) do
     {:ok, path} = Place.file(client, :user, machine(dir))
     File.mkdir_p!(Path.dirname(path))

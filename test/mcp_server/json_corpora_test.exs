@@ -1,5 +1,5 @@
 defmodule McpServer.JSON.CorporaTest do
-  # The corpora of others: what must be read, what must be refused, and what must come back as it was.
+  # Public corpora of JSON: valid texts are read, invalid texts are refused, and terms survive a round trip.
   use ExUnit.Case, async: true
 
   alias McpServer.JSON
@@ -91,14 +91,14 @@ defmodule McpServer.JSON.CorporaTest do
     files = corpus("jason-formatter-suite/formatter_test_suite/*.pretty.json")
     assert length(files) == 8
 
-    # One file holds several texts, which is nothing we read.
+    # One file contains several texts, which `JSON.decode/1` refuses.
     for file <- files, Path.basename(file) != "multiple-objects.pretty.json" do
       pretty = File.read!(file)
       assert JSON.encode!(JSON.decode!(pretty), pretty: true) == String.trim_trailing(pretty)
     end
   end
 
-  # About 6.5 million inputs with `MCP_SCALE=10000`; else the files that are small enough for a test run.
+  # About 6.5 million inputs with `MCP_SCALE=10000`; otherwise only the small files.
   @tag req: "F5"
   test "every file of the corpora, cut at each byte and with each byte flipped, is read or refused" do
     longest = 24 * String.to_integer(System.get_env("MCP_SCALE", "1"))
@@ -119,7 +119,7 @@ defmodule McpServer.JSON.CorporaTest do
     answers?(before) and answers?(<<before::binary, flipped, rest::binary>>)
   end
 
-  # What is read is written and read again; what is refused is refused at a place of the text.
+  # A decoded term is encoded and decoded again. An error has a position inside the text.
   defp answers?(text) do
     case JSON.decode(text) do
       {:ok, term} -> JSON.decode!(JSON.encode!(term)) === term

@@ -1,4 +1,5 @@
-# Elixir's own JSON, since 1.18: our structs through `JSON.encode!`, and structs whose encoder is `JSON.Encoder`.
+# Elixir's JSON, since 1.18: this library's structs with `JSON.encode!`, and structs with an implementation of
+# `JSON.Encoder`.
 if Code.ensure_loaded?(JSON.Encoder) do
   defmodule McpServer.JSON.ElixirTest do
     use ExUnit.Case, async: true

@@ -47,7 +47,7 @@ defmodule McpServer.JSON.EncodeTest do
       end
     end
 
-    # As many digits as the reader can be told to read.
+    # The largest digit limit of the reader.
     test "integers have at most 100,000 digits" do
       for integer <- [10 ** 99_999, 10 ** 100_000 - 1, -(10 ** 99_999), 1 - 10 ** 100_000] do
         assert {:ok, text} = JSON.encode(integer)

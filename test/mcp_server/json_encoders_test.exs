@@ -1,6 +1,6 @@
 defmodule McpServer.JSON.EncodersTest do
-  # `Jason.encode!(tool)`. Where Jason is not installed a stand-in takes its place: it has the protocol's
-  # shape, and proves ours, not Jason's side. `async: false`: protocols are global.
+  # `Jason.encode!(tool)`. If Jason is not installed, a stand-in with the same protocol replaces it, which tests only
+  # this library's side. Not async: protocols are global.
   use ExUnit.Case, async: false
 
   alias McpServer.{Conn, Content, JSON, Prompt, Tool}
@@ -13,7 +13,7 @@ defmodule McpServer.JSON.EncodersTest do
     unless Code.ensure_loaded?(Jason) do
       IO.puts(:stderr, "#{inspect(__MODULE__)}: Jason is not installed, a stand-in takes its place")
       Code.require_file(@stand_in)
-      # The implementations of Elixir's own protocol are defined a second time, and stay the same.
+      # The file defines the implementations of Elixir's JSON protocol again, unchanged.
       Code.put_compiler_option(:ignore_module_conflict, true)
       Code.compile_file(@encoders)
       Code.put_compiler_option(:ignore_module_conflict, false)
@@ -78,7 +78,7 @@ defmodule McpServer.JSON.EncodersTest do
     assert_raise JSON.EncodeError, ~r/at \/role/, fn -> Jason.encode!(%Prompt.Message{role: "robot", content: %{}}) end
   end
 
-  # Structs of others, that have rules for one library or another.
+  # Structs of other modules, with encoders for one library or another.
   defmodule User do
     defstruct [:id, :name, :password_hash]
   end
@@ -92,7 +92,7 @@ defmodule McpServer.JSON.EncodersTest do
     defstruct [:id]
   end
 
-  # As `@derive {Jason.Encoder, only: [...]}` would have it.
+  # Equals `@derive {Jason.Encoder, only: [...]}`.
   defp implement_jason(module, body) do
     unless Module.concat(Jason.Encoder, module) |> Code.ensure_loaded?() do
       Code.eval_string("defimpl Jason.Encoder, for: #{inspect(module)} do def encode(value, opts), do: #{body} end")
@@ -146,7 +146,7 @@ defmodule McpServer.JSON.EncodersTest do
       assert Exception.message(error) ==
                "the Jason.Encoder of %McpServer.JSON.EncodersTest.User{} raised Protocol.UndefinedError, at /u"
 
-      # Text that is no JSON, or has line breaks, never gets into a message.
+      # Invalid JSON and text with line breaks never get into a message.
       assert {:error, error} = JSON.encode(%{"u" => %{account() | id: :broken}})
       assert Exception.message(error) =~ "raised McpServer.JSON.DecodeError, at /u"
     end

@@ -48,7 +48,7 @@ if Code.ensure_loaded?(:jiffy) and McpServer.Properties.available?(McpServer.JSO
               ] ++
               ["[[", "]]", "{}", "[]", "{\"", "\":", "\",\""]
 
-    # Text that is often JSON and more often nearly so.
+    # Texts that are sometimes valid JSON, and often almost.
     defp soup do
       pieces = :proper_types.list(:proper_types.oneof(@pieces))
       :proper_types.bind(pieces, &IO.iodata_to_binary/1, false)

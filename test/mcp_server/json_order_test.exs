@@ -25,7 +25,7 @@ defmodule McpServer.JSON.OrderTest do
                ~s({"in":{"y":2,"x":1},"a":1},1],"a":{"a":1,"in":{"x":1,"y":2},"t":2}})
   end
 
-  # The arrangement of one map is used for the next with the same keys.
+  # The key order of one map is cached for the next map with the same keys.
   test "maps of a list may have other keys, and as many" do
     maps = [%{"a" => 1, "b" => 2}, %{"a" => 1, "c" => 2}, %{"b" => 1, "c" => 2}, %{"a" => 1}, %{"a" => 3, "b" => 4}]
 

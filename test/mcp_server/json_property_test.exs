@@ -1,6 +1,6 @@
 defmodule McpServer.JSON.PropertyTest do
-  # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not; with `MCP_SCALE=100` a hundred times
-  # as often.
+  # Properties checked with the optional PropEr (Debian's `erlang-proper`). `MCP_SCALE=100` runs each a hundred times as
+  # often.
   use ExUnit.Case, async: true
 
   use McpServer.Properties
@@ -96,7 +96,7 @@ defmodule McpServer.JSON.PropertyTest do
       )
     end
 
-    # Every part from the start, but for the whole.
+    # All proper prefixes.
     defp each_cut(bytes, fun), do: Enum.all?(0..(byte_size(bytes) - 1)//1, &fun.(binary_part(bytes, 0, &1)))
 
     @tag req: "F4"
@@ -109,7 +109,7 @@ defmodule McpServer.JSON.PropertyTest do
       )
     end
 
-    # What is looked at in words and blocks: texts around their sizes, special bytes anywhere in them.
+    # The reader handles words and blocks of bytes at once: texts around these sizes, with special bytes anywhere.
     defp block_text do
       piece = :proper_types.oneof([text(), :proper_types.range(0, 80), "\"", "\\", "\n", <<0>>, "é", "🙂"])
       :proper_types.bind(:proper_types.list(piece), fn pieces -> Enum.map_join(pieces, &piece/1) end, false)
@@ -118,7 +118,7 @@ defmodule McpServer.JSON.PropertyTest do
     defp piece(length) when is_integer(length), do: String.duplicate("x", length)
     defp piece(text), do: text
 
-    # Maps on both sides of the size up to which the VM keeps them in order, with keys of each kind.
+    # Maps around the size up to which the VM keeps keys in order, with keys of each kind.
     defp map_of_any_size do
       key = :proper_types.oneof([block_text(), :proper_types.integer(), :proper_types.oneof([:a, :b, :name, :日本])])
       members = :proper_types.resize(60, :proper_types.list({key, :proper_types.oneof([scalar(), block_text()])}))
@@ -168,7 +168,7 @@ defmodule McpServer.JSON.PropertyTest do
     defp same_as({:error, %EncodeError{kind: kind}}, {:error, expected}), do: kind == expected
     defp same_as(_written, _expected), do: false
 
-    # The same in as few words as possible; scalars but for strings are the writer's own.
+    # A minimal implementation of the same encoding, which uses the writer for scalars other than strings.
     defp plainly(term) do
       {:ok, plain(term)}
     catch

@@ -1,12 +1,12 @@
 defmodule McpServer.JSONShortcutsTest do
-  # What is read or written in a shorter way must come out as it does in the long one.
+  # Fast paths of reading and writing give the same results as the general path.
   use ExUnit.Case, async: true
 
   alias McpServer.JSON
   alias McpServer.JSON.{DecodeError, EncodeError}
 
   describe "keys that are expected, because they followed the last ones before" do
-    # More keys than are read before the reader remembers any.
+    # More keys than the reader reads before it caches any.
     @rows Enum.map_join(1..20, ",", &~s({"id":#{&1},"name":"n","email":"e"}))
 
     defp after_rows(object), do: JSON.decode("[#{@rows},#{object}]")

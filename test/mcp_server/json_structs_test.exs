@@ -1,6 +1,5 @@
 defmodule McpServer.JSON.StructsTest do
-  # Structs of others: what of them is sent, and that nothing else is.
-  # Not async: it reads the log.
+  # Structs of other modules: only their allowed fields are sent. Not async: it reads the log.
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 

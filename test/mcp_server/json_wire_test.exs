@@ -1,5 +1,5 @@
 defmodule McpServer.JSON.WireTest do
-  # The structs of this library in JSON: field by field, and as each revision knows them.
+  # The JSON of this library's structs: each field, in each revision.
   use ExUnit.Case, async: true
 
   alias McpServer.{
@@ -19,7 +19,7 @@ defmodule McpServer.JSON.WireTest do
 
   @revisions ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
 
-  # There is no public door to one struct in one revision: `McpServer.Protocol` frames whole results.
+  # No public function encodes one struct for one revision: `McpServer.Protocol` frames whole results.
   defp encode_at(revision, term) do
     {:ok, text} = Native.json_encode(term, {false, revision, []})
     text
@@ -139,7 +139,7 @@ defmodule McpServer.JSON.WireTest do
         result = %McpServer.Content.EmbeddedResource{resource: %{uri: "a:b", mime_type: "x/y", text: ""}}
         assert JSON.encode!(result) == ~s({"type":"resource","resource":{"uri":"a:b","mimeType":"x/y","text":""}})
         assert {:ok, text} = Native.json_encode(%{tools: [tool]}, {false, nil, []})
-        # A map in a map is the user's own, so only its place in a struct makes a tool of it.
+        # A map inside a map is user data: only its position in a struct makes it a tool.
         assert text =~ "tools"
       end
     end

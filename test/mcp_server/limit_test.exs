@@ -1,5 +1,5 @@
 defmodule McpServer.LimitTest do
-  # No limit can be lifted by accident: each option of each door refuses what is no limit, with words that say so.
+  # Each limit of each public function refuses invalid values, with a clear error.
   use ExUnit.Case, async: true
 
   alias McpServer.{DualResponse, HttpPlug, HttpServer, JSON, Limit, LimitsRouter, ServerOptions, Stdio}
@@ -23,7 +23,7 @@ defmodule McpServer.LimitTest do
 
   defp stop({:ok, server}), do: GenServer.stop(server)
 
-  # Each limit of a table, with the group that it stands in.
+  # Each limit of a table, with its group.
   limits = fn table ->
     Enum.flat_map([{nil, table} | for({group, [{:group, inner} | _about]} <- table, do: {group, inner})], fn
       {group, table} -> for {name, [unit | about]} <- table, is_integer(about[:default]), do: {group, name, unit}
@@ -42,7 +42,7 @@ defmodule McpServer.LimitTest do
     schema: bare.(Validator.limits())
   }
 
-  # These may be something else as well.
+  # These options also accept other values.
   @others [:port, :default_sample_size, :default_expiration, :query_timeout]
 
   for {door, limits} <- @doors, {group, name, unit} <- limits, name not in @others do
@@ -58,7 +58,7 @@ defmodule McpServer.LimitTest do
         assert_raise ArgumentError, message, fn -> open(unquote(door), option.(value)) end
       end
 
-      # A VM has one transport over stdio, and a store one server. No page is longer by default than at most.
+      # A VM has one stdio transport, and a store has one server. A default page is at most as long as the longest page.
       if unquote(door) in [:http_server, :http_plug, :rest] and unquote(name) != :default_limit,
         do: open(unquote(door), option.(Limit.most(unquote(Macro.escape(unit)))))
     end

@@ -1,5 +1,5 @@
 defmodule McpServer.LimitsGuideTest do
-  # The tables of guides/limits.md say what the code does.
+  # The tables of guides/limits.md match the code.
   use McpServer.RouterCase, async: true
 
   alias McpServer.DualResponse.Rest
@@ -11,7 +11,7 @@ defmodule McpServer.LimitsGuideTest do
   @mebi 1024 * 1024
   @byte_units %{"KiB" => 1024, "MiB" => @mebi, "GiB" => 1024 * @mebi, nil => 1}
 
-  # What stands between the markers of the guide, by the name in them.
+  # The text between the guide's markers, by the marker's name.
   defp generated do
     stdio = ServerOptions.stdio()
     server = ServerOptions.http_server()
@@ -56,7 +56,7 @@ defmodule McpServer.LimitsGuideTest do
            "guides/limits.md is stale: run MCP_WRITE_GUIDE=1 mix test test/mcp_server/limits_guide_test.exs"
   end
 
-  # Option, default and largest value of each row of the tables that are written by hand.
+  # Option, default and maximum of each row of the handwritten tables.
   defp rows(heading) do
     [_before, section] = String.split(File.read!("guides/limits.md"), "\n## #{heading}\n")
     [section | _others] = String.split(section, "\n## ")
@@ -94,7 +94,7 @@ defmodule McpServer.LimitsGuideTest do
   defp limited(option, limit), do: ", template_limits: [#{option}: #{limit}]"
   defp resource(option, size), do: ~s(resource "r", "#{uri(option, size)}" do read McpServer.Handlers, :read end)
 
-  # A schema that takes just as much as the default has room for, and one that takes one more.
+  # A schema that just fits the default, and a schema that exceeds it by one.
   defp assert_default("max_bytes", default), do: assert_compiled(default, &described/1, "too_large")
   defp assert_default("max_depth", default), do: assert_compiled(default, &nested/1, "too_deep")
   defp assert_default("max_subschemas", default), do: assert_compiled(default, &wide/1, "too_many_subschemas")
@@ -106,7 +106,8 @@ defmodule McpServer.LimitsGuideTest do
     assert length(error.problems) == default
   end
 
-  # How much of an expression fits, with the default and with its figure, and not with a hundredth less or more.
+  # The largest expression that fits is the same with the default and with its number; a hundredth less or more changes
+  # it.
   defp assert_default("max_regex_bytes", default) do
     most = fn options -> largest(1, 100_000, &(kind(%{"pattern" => "[a-z]{#{&1}}"}, options) == :ok)) end
     expected = most.([])
@@ -115,7 +116,7 @@ defmodule McpServer.LimitsGuideTest do
     assert most.(max_regex_bytes: div(default * 101, 100)) > expected
   end
 
-  # Each item takes as many steps as any other: so much of a tenth of the steps, and ten times that of the default.
+  # Each item takes the same number of steps, so ten times the steps allow ten times the items.
   defp assert_default("max_steps", default) do
     schema = %{"items" => wide(1_000, %{"minimum" => 0})}
     checks = fn validator, items -> Validator.validate(validator, List.duplicate(0, items)) == :ok end
@@ -126,7 +127,7 @@ defmodule McpServer.LimitsGuideTest do
     refute checks.(validator, div(most * 10 * 101, 100))
   end
 
-  # The largest number that passes, between one that does and one that does not.
+  # The largest passing number, by bisection between a passing and a failing number.
   defp largest(low, high, _passes?) when high - low == 1, do: low
 
   defp largest(low, high, passes?) do

@@ -22,7 +22,7 @@ defmodule McpServer.LintTest do
     statements = "\n#{tool("A tool")} do\ninput_field \"list\", \"A list\", :array\nend"
     warned = capture_io(:stderr, fn -> send(self(), {:router, router!(statements)}) end)
 
-    # Newer versions of Elixir write more lines around it.
+    # Newer versions of Elixir add lines around the warning.
     assert warned =~ ~s(tool "t" /inputSchema/properties/list: the array has no `items` [array_items])
     assert warned =~ "router.ex:5"
     assert_received {:router, router}
@@ -204,7 +204,7 @@ defmodule McpServer.LintTest do
            "ignores :templte_shadowed, which is no code of McpServer.Lint, did you mean template_shadowed?"},
           {"lint [:format]", "is false or [ignore: [codes]], got: [:format]"}
         ] do
-      # At the statement's own line.
+      # The error names the line of the statement.
       assert_refused(
         4,
         ~s(`lint` of resource "a" #{said}),
@@ -216,7 +216,7 @@ defmodule McpServer.LintTest do
   test "options, codes, budgets and routers that there are not" do
     router = router!(tool("A tool"))
     assert_raise ArgumentError, fn -> Lint.run(router, tokens: 1) end
-    # None of two lists is dropped silently.
+    # Of two lists none is dropped silently.
     assert_raise ArgumentError, fn -> Lint.run(router, ignore: [:format], ignore: [:reference]) end
 
     assert_raise ArgumentError, "there is no code :formt; see McpServer.Lint.codes/0", fn ->
@@ -254,7 +254,7 @@ defmodule McpServer.LintTest do
 
   describe "where a router raises its limits, lint looks as far" do
     test "into schemas" do
-      # Items, because properties would be nested more deeply than JSON may be.
+      # Arrays, because nested properties would exceed the depth limit of JSON.
       list =
         Enum.reduce(1..70, %{"type" => "string", "minLength" => 2, "maxLength" => 1}, fn _level, inner ->
           %{"type" => "array", "items" => inner, "minItems" => 1}

@@ -1,5 +1,5 @@
 defmodule McpServer.LogTest do
-  # One line for each call. Other tests write to the log at the same time, so lines are looked for by what is called.
+  # Each call logs one line. Other tests log at the same time, so the tests find lines by the called name.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RateRouter
 

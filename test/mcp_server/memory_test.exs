@@ -1,6 +1,6 @@
 defmodule McpServer.MemoryTest do
-  # What is kept of a message keeps nothing else of it alive, and refusing one costs next to nothing in the VM. What the
-  # core itself allocates is measured in `rust_tests/tests/memory`. Not async: what the whole VM has is measured.
+  # A retained part of a message does not retain the rest, and refusing a message takes little memory of the VM.
+  # `rust_tests/tests/memory` measures the core's own allocations. Not async: measures the memory of the whole VM.
   use ExUnit.Case, async: false
 
   alias McpServer.{Catalog, HttpCase, HttpPeer, HttpRequests, JSON, LimitsPeers, LimitsRouter, Protocol}
@@ -9,10 +9,10 @@ defmodule McpServer.MemoryTest do
   @moduletag :capture_log
 
   @mib 1024 * 1024
-  # Long enough to be a binary that is shared, and not on a process's heap.
+  # Long enough to be a shared binary instead of a heap binary.
   @name String.duplicate("n", 100)
 
-  # The binaries anywhere in a term.
+  # All binaries in a term.
   defp binaries(binary) when is_binary(binary), do: [binary]
   defp binaries([head | tail]), do: binaries(head) ++ binaries(tail)
   defp binaries(tuple) when is_tuple(tuple), do: tuple |> Tuple.to_list() |> binaries()
@@ -48,9 +48,9 @@ defmodule McpServer.MemoryTest do
       long = String.duplicate("l", 8_000)
       text = ~s({"a":"#{long}","b":"#{String.duplicate("x", 10_000)}"})
       assert :binary.referenced_byte_size(JSON.decode!(text)["a"]) == byte_size(text)
-      # A quarter of the text, and no less.
+      # Below a quarter of the text, the string is copied.
       keeps_only_itself(JSON.decode!(~s({"a":"#{long}","b":"#{String.duplicate("x", 30_000)}"}))["a"])
-      # A line of something larger: a view would keep all of that.
+      # A line of a larger binary: a sub-binary would retain all of it.
       chunk = text <> String.duplicate(" ", @mib)
       keeps_only_itself(JSON.decode!(binary_part(chunk, 0, byte_size(text)))["a"])
     end
@@ -149,10 +149,10 @@ defmodule McpServer.MemoryTest do
     end
   end
 
-  # A plug's process waits for the answer, and had read the body.
+  # A plug's process reads the body, and then waits for the response.
   for kind <- [:listener, :plug] do
     test "#{kind}: while a call runs, its message is forgotten" do
-      # A plug sees that its client has gone when it writes to it.
+      # A plug notices when it writes that its client is gone.
       {_kind, server} = LimitsPeers.start(unquote(kind), %{}, http: [stream_after: 500, keep_alive: 100])
       filler = String.duplicate("x", 3 * @mib)
       message = LimitsPeers.request("tools/call", ~s("name":"wait","filler":"#{filler}"))
@@ -173,7 +173,7 @@ defmodule McpServer.MemoryTest do
     Enum.count(Process.list(), &(Process.info(&1, :current_function) == wait))
   end
 
-  # Whatever is wrong with a message, the process that admits it needs next to no heap for it.
+  # The process that admits an invalid message needs almost no heap for it.
   test "a refused message costs no term" do
     catalog = Catalog.fetch(LimitsRouter)
     many = Enum.map_join(1..199_000, ",", &~s("#{Integer.to_string(&1, 36)}":0))
@@ -200,8 +200,8 @@ defmodule McpServer.MemoryTest do
     end
   end
 
-  # The buffer that a text of some megabytes was written into is used again. A text of some kilobytes that took it over
-  # held it for as long as somebody kept the text: an event store, a page of rows.
+  # The writer's buffer of some megabytes is reused. Earlier, a text of some kilobytes retained the whole buffer as long
+  # as it was stored, in an event store or a page of rows.
   test "a text does not keep the buffer of a larger one" do
     large = String.duplicate("x", 3 * @mib)
     small = String.duplicate("y", 80_000)
@@ -218,11 +218,11 @@ defmodule McpServer.MemoryTest do
     before = resident()
     forget(kept)
     :erlang.garbage_collect()
-    # What the forty texts held goes with them, and was not forty buffers.
+    # The memory of the forty texts is freed, and is smaller than forty buffers.
     assert before - resident() < 40 * @mib
   end
 
-  # The last use of them.
+  # The last use of the texts.
   defp forget(texts), do: assert(length(texts) == 40)
 
   defp resident do

@@ -1,5 +1,5 @@
-# Native records are a kind of term that Erlang/OTP 29 brought. What does not know the kind must refuse it:
-# `enif_term_type` aborts the VM for one. Older systems have no such terms, so they have no such tests.
+# Erlang/OTP 29 has added native records, a new kind of term. Code without support must refuse them: `enif_term_type`
+# aborts the VM for a native record. Older systems have neither these terms nor these tests.
 if String.to_integer(System.otp_release()) >= 29 do
   defmodule McpServer.NativeRecordTest do
     # Not async: it reads the log.
@@ -14,7 +14,7 @@ if String.to_integer(System.otp_release()) >= 29 do
     @compile {:no_warn_undefined, :records}
     @detail "a term of a kind without a JSON form, such as a native record"
 
-    # Where the syntax of Elixir has no native records, the functions behind them make one.
+    # Elixir has no syntax for native records, so this calls the function behind it.
     defp record, do: :records.create(__MODULE__, :user, [name: "ada"], %{is_exported: true})
 
     defp refused(term, options \\ []) do

@@ -1,5 +1,5 @@
 defmodule McpServer.OptionsTest do
-  # What is said of options that are unknown or wrong.
+  # Errors of unknown or invalid options.
   use ExUnit.Case, async: true
 
   alias McpServer.{DualResponse, HttpPlug, HttpServer, LimitsRouter, Options, ServerOptions, Stdio}

@@ -1,5 +1,5 @@
 defmodule McpServer.PlaygroundTest do
-  # What a peer gets of the playground, on both servers. conformance/playground uses the page itself.
+  # Responses of the playground, on both servers. conformance/playground tests the page itself.
   use ExUnit.Case, async: true
 
   import ExUnit.CaptureLog
@@ -35,7 +35,7 @@ defmodule McpServer.PlaygroundTest do
   end
 
   defmodule Forward do
-    # As Phoenix does below `forward "/dev/mcp", McpServer.Playground`.
+    # The same as Phoenix's `forward "/dev/mcp", McpServer.Playground`.
     def init({change, options}), do: {change, Playground.init(options)}
 
     def call(%{path_info: ["dev", "mcp" | rest]} = conn, {change, options}),
@@ -46,7 +46,7 @@ defmodule McpServer.PlaygroundTest do
   @token "a-token-of-this-test_1"
   @kinds [:listener, :plug]
 
-  # The server, and the path that the playground is at.
+  # The server, and the playground's path.
   defp serve(kind, options \\ [])
 
   defp serve(:listener, _options) do

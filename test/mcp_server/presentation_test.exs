@@ -1,5 +1,5 @@
 defmodule McpServer.PresentationTest do
-  # Formats, blocks, kinds and limits: what every result has in common.
+  # Formats, blocks, kinds and limits: the common parts of all results.
   use ExUnit.Case, async: true
   @moduletag :capture_log
   doctest McpServer.Presentation
@@ -26,7 +26,7 @@ defmodule McpServer.PresentationTest do
     result
   end
 
-  # One result of each kind, in a format.
+  # One result of each kind, in this format.
   defp of_each_kind(format) do
     {:ok, details} = Presentation.present(@view, "thing:v1", @thing, format: format, markdown: "# Thing")
     {:ok, question} = Presentation.needs_input(@view, message: "Which?", fields: :id, reason: "No id", format: format)
@@ -364,7 +364,7 @@ defmodule McpServer.PresentationTest do
         Presentation.present(raising, "thing:v1", payload.(101))
       end
 
-      # What only the first 100 would break is not reported.
+      # A violation that exists only in the sample of 100 elements is not reported.
       view = Presentation.new(kinds: [{"a:v1", properties: [x: [type: "array", minItems: 150]]}])
       assert own_log(fn -> Presentation.present(view, "a:v1", %{"x" => Enum.to_list(1..150)}) end) == ""
       assert own_log(fn -> Presentation.present(view, "a:v1", %{"x" => Enum.to_list(1..149)}) end) =~ "/x"
@@ -383,7 +383,7 @@ defmodule McpServer.PresentationTest do
       assert log =~ "MismatchError"
     end
 
-    # Where a handler renders by itself, markers that were gone went unnoticed.
+    # Earlier, missing markers went unnoticed if a handler rendered the text.
     @tag req: ["S0-29", "S0-32"]
     test "a payload that announces other markers than its text has is logged" do
       view = Presentation.new(kinds: [{"a:v1", %{}}], index: "i", card: "c")
@@ -489,20 +489,20 @@ defmodule McpServer.PresentationTest do
   test "a summary has at most 203 characters" do
     assert Presentation.summary(String.duplicate("é", 200)) == String.duplicate("é", 200)
     assert Presentation.summary(String.duplicate("é", 201)) == String.duplicate("é", 200) <> "..."
-    # A space at 161 is beyond 80 %, one at 160 is not.
+    # A space at 161 is beyond 80 %, a space at 160 is not.
     assert Presentation.summary(String.duplicate("a", 161) <> " " <> String.duplicate("b", 100)) ==
              String.duplicate("a", 161) <> "..."
 
     early = String.duplicate("a", 160) <> " " <> String.duplicate("b", 100)
     assert Presentation.summary(early) == String.slice(early, 0, 200) <> "..."
-    # The space has to be among the first 200 characters.
+    # The space must be among the first 200 characters.
     for length <- [199, 200] do
       word = String.duplicate("a", length)
       assert Presentation.summary(word <> " bbbbb") == word <> "..."
     end
   end
 
-  # Code points were counted and cut between.
+  # Earlier, code points were counted, and graphemes were split.
   @tag req: "S0-51"
   test "a summary is cut between graphemes" do
     family = "👩‍👩‍👧‍👦"
@@ -512,7 +512,7 @@ defmodule McpServer.PresentationTest do
     assert Presentation.summary(before <> "e\u0301b") == before <> "..."
     assert Presentation.summary(before <> "🇫🇷") == before <> "..."
     assert Presentation.summary(String.duplicate("a", 198) <> "e\u0301b") == String.duplicate("a", 198) <> "e\u0301..."
-    # One that is longer than any summary is cut all the same.
+    # A grapheme that is longer than any summary is split.
     assert Presentation.summary("e" <> String.duplicate("\u0301", 300)) ==
              "e" <> String.duplicate("\u0301", 199) <> "..."
   end

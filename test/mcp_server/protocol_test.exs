@@ -206,7 +206,7 @@ defmodule McpServer.ProtocolTest do
           {"2025-11-25", :internal_error, "Too many tasks", {-32_603, "Too many tasks"}},
           {"2025-11-25", :resource_not_found, nil, {-32_002, "Resource not found"}},
           {"2026-07-28", :resource_not_found, nil, {-32_602, "Resource not found"}},
-          # A handler's own number is sent as it is.
+          # A code that the handler chose is sent unchanged.
           {"2026-07-28", -32_002, "Gone", {-32_002, "Gone"}}
         ] do
       test "#{inspect(code)} with #{inspect(message)} in #{revision}" do

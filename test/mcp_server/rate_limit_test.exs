@@ -72,7 +72,7 @@ defmodule McpServer.RateLimitTest do
       assert for(_n <- 1..3, do: call.("twice", ada)) == ["done", "done", :refused]
       assert for(_n <- 1..2, do: call.("once", ada)) == ["done", :refused]
       assert for(_n <- 1..3, do: call.("twice", bob)) == ["done", "done", :refused]
-      # Its function returns nil.
+      # For this client the limit's function returns nil.
       assert for(_n <- 1..3, do: call.("once", "friend")) == ["done", "done", "done"]
     end
   end
@@ -84,7 +84,7 @@ defmodule McpServer.RateLimitTest do
     assert {:ok, [%{text: "done"}]} = call.(bob, "each")
     assert {:error, "Too many calls. Try again in " <> _seconds} = call.(ada, "each")
 
-    # One network of IPv6 is one client.
+    # One IPv6 network counts as one client.
     [here, there, elsewhere] =
       for {a, b} <- [{1, 1}, {1, 2}, {2, 1}], do: %Conn{peer: {0x2001, 0xDB8, 0, a, 0, 0, 0, b}}
 
@@ -143,7 +143,7 @@ defmodule McpServer.RateLimitTest do
       assert for(_n <- 1..4, do: take.(1_000)) == [:ok, :ok, :ok, {:wait, 10}]
       assert take.(1_009) == {:wait, 1}
       assert for(_n <- 1..2, do: take.(1_010)) == [:ok, {:wait, 10}]
-      # It never holds more.
+      # The bucket never holds more than its size.
       assert for(_n <- 1..4, do: take.(9_000)) == [:ok, :ok, :ok, {:wait, 10}]
     end
 
@@ -166,7 +166,7 @@ defmodule McpServer.RateLimitTest do
       take = &Bucket.take(table, {:a, &1}, rule, &2, 3)
       assert for(n <- 1..3, do: take.(n, 0)) == [:ok, :ok, :ok]
       assert for(n <- 4..6, do: take.(n, 10)) == [:ok, {:wait, 999_999 + 1}, {:wait, 1_000_000}]
-      # Those that are in use are as they were.
+      # Buckets in use are unchanged.
       assert take.(1, 10) == {:wait, 999_990}
       assert :ets.info(table, :size) <= 5
       assert for(n <- 7..8, do: take.(n, 5_000_000)) == [:ok, :ok]

@@ -1,5 +1,5 @@
 defmodule McpServer.RequestStateTest do
-  # Not async: the secret is the application's environment.
+  # Not async: the secret is in the application's environment.
   use ExUnit.Case, async: false
 
   alias McpServer.{Request, RequestState, Secret}
@@ -28,7 +28,7 @@ defmodule McpServer.RequestStateTest do
     end
   end
 
-  # A secret longer than the key of the seal once made every seal fail.
+  # Earlier, every seal failed with a secret longer than the seal's key.
   test "a secret is as long as its owner likes, from 32 bytes on" do
     for bytes <- [32, 33, 64, 1_000] do
       Application.put_env(:mcp_server, :secret, String.duplicate("s", bytes))
@@ -63,7 +63,7 @@ defmodule McpServer.RequestStateTest do
     end
   end
 
-  # `nil` and `""` read alike, and so did a term and the string that is its external form.
+  # Earlier, `nil` equalled `""`, and a term equalled the string of its external form.
   test "nobody, a string and any other term are never the same principal" do
     principals = [nil, "", "none", "text ", :ada, "ada", :erlang.term_to_binary(:ada), {:ada}, %{"sub" => "ada"}]
 
@@ -85,7 +85,7 @@ defmodule McpServer.RequestStateTest do
     end
   end
 
-  # Each part of what a state is bound to stands behind its length. Releases before this one bound no router.
+  # Each bound part follows its length. Earlier releases bound no router.
   test "a state of the old form is refused" do
     Application.put_env(:mcp_server, :secret, String.duplicate("s", 32))
     request = ["tools/call", "run", :crypto.hash(:sha256, McpServer.JSON.encode!(@request.arguments))]
@@ -108,7 +108,7 @@ defmodule McpServer.RequestStateTest do
     Base.url_encode64(nonce <> text <> tag, padding: false)
   end
 
-  # The key that XChaCha20 derives of the first 16 bytes of its nonce: a block of ChaCha20 without its last addition.
+  # The key that XChaCha20 derives from the first 16 bytes of its nonce: a block of ChaCha20 without the last addition.
   defp hchacha20(key, nonce) do
     block = :crypto.crypto_one_time(:chacha20, key, nonce, <<0::512>>, true)
     constants = "expand 32-byte k"
@@ -129,7 +129,7 @@ defmodule McpServer.RequestStateTest do
   test "one secret for several nodes" do
     Application.put_env(:mcp_server, :secret, String.duplicate("s", 32))
     sealed = RequestState.seal(@request, nil, 1)
-    # Another start draws another secret, which the configured one makes irrelevant.
+    # Each start generates a new random secret, which is not used with a configured secret.
     Secret.load()
     assert RequestState.open(back(sealed), nil) == {:ok, 1}
     Application.put_env(:mcp_server, :secret, String.duplicate("t", 32))

@@ -5,7 +5,7 @@ defmodule McpServer.RouterTest do
 
   doctest McpServer.Router.Uri
 
-  # Every form of declaration that routers of the hex package `mcp_server` use.
+  # All forms of declarations in routers of the hex package `mcp_server`.
   defmodule Kitchen do
     use McpServer.Router
 

@@ -1,6 +1,6 @@
 defmodule McpServer.SchemaValuesTest do
-  # A value is gone through once, and its schema looks at what was found: an integer beyond 64 bits beside it, whose
-  # digits are kept apart, changes no verdict.
+  # A value is traversed once, and its schema checks the results. An integer beyond 64 bits elsewhere in the value,
+  # whose digits are stored separately, changes no verdict.
   use ExUnit.Case, async: true
 
   alias McpServer.Schema.Validator

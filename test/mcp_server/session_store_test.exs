@@ -1,5 +1,5 @@
 defmodule McpServer.SessionStoreTest do
-  # The configured store is the application's.
+  # Not async: the configured store is the application's.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureLog

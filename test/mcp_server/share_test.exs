@@ -15,7 +15,7 @@ defmodule McpServer.ShareTest do
   defp ada, do: {:principal, "ada"}
   defp eve, do: {:principal, "eve"}
 
-  # A process that takes a place each time it is told to.
+  # A process that takes a place for each message.
   defp taker(server, holder) do
     test = self()
     spawn(fn -> serve(test, server, holder) end)
@@ -39,7 +39,7 @@ defmodule McpServer.ShareTest do
     monitor = Process.monitor(taker)
     Process.exit(taker, :kill)
     assert_receive {:DOWN, ^monitor, :process, ^taker, :killed}
-    # It has heard of the end before it answers, for the two signals of a process come in their order.
+    # The keeper has handled the end before it replies, because signals from one process arrive in order.
     eventually(fn -> :ets.lookup(Keeper, taker) == [] end)
   end
 
@@ -120,7 +120,7 @@ defmodule McpServer.ShareTest do
   end
 
   test "many that take and give at once never have more than there is", %{server: server} do
-    # One counter for each of five clients, and one for all.
+    # A counter for each of five clients, and one for their sum.
     held = :counters.new(6, [:atomics])
 
     over = fn number ->

@@ -1,5 +1,5 @@
 defmodule McpServer.StructsTest do
-  # What document 004 says of single structs, as far as it is not about their JSON.
+  # Rules of document 004 for single structs, except for their JSON.
   use ExUnit.Case, async: true
 
   alias McpServer.{

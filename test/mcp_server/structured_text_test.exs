@@ -1,5 +1,5 @@
 defmodule McpServer.StructuredTextTest do
-  # Structured content that is a text block as well: the writer makes the text from the bytes it writes.
+  # Structured content that is sent as text too: the writer makes the text from the bytes that it has written.
   use ExUnit.Case, async: true
 
   alias McpServer.Content.{Image, Text}
@@ -62,7 +62,7 @@ defmodule McpServer.StructuredTextTest do
       assert result == %{"content" => [%{"type" => "text", "text" => ~s({"n":1})}], "isError" => false}
     end
 
-    # Only the newest revision has structured content that is no object.
+    # Only the newest revision allows structured content that is not an object.
     assert %{"content" => [%{"text" => "[1]"}], "structuredContent" => [1]} = sent(marked(:compact, [1]), "2026-07-28")
     assert sent(marked(:compact, [1])) == %{"content" => [%{"type" => "text", "text" => "[1]"}], "isError" => false}
 

@@ -1,5 +1,5 @@
 defmodule McpServer.TasksReloadTest do
-  # A task is its tool's, wherever that stands when the router has been compiled again.
+  # A task belongs to its tool, even if the recompiled router declares the tool at another position.
   use ExUnit.Case, async: true
 
   alias McpServer.{ReloadedRouter, Test}

@@ -1,5 +1,5 @@
 defmodule McpServer.TelemetryTest do
-  # A stand-in for the package is loaded while these tests run, so nothing else may.
+  # A stand-in for the package is loaded while these tests run, so they are not async.
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 
@@ -28,7 +28,7 @@ defmodule McpServer.TelemetryTest do
     refute_received {[:mcp_server | _], _, _}
   end
 
-  # It would log a warning for each event, and did.
+  # Earlier, each event logged a warning.
   test "with the package on the code path but not started, nothing is emitted" do
     TelemetryStandIn.stop()
     refute Telemetry.enabled?()
@@ -87,7 +87,7 @@ defmodule McpServer.TelemetryTest do
     {:ok, _result} = run(leave)
     assert_received {[:mcp_server, :request, :start], %{processes: before}, _call}
     assert_received {[:mcp_server, :request, :stop], %{processes: now}, _call}
-    # A few of the VM's own come and go.
+    # Some processes of the VM start and end meanwhile.
     assert (now - before) in 990..1_010
     assert_received {:left, pids}
     for pid <- pids, do: Process.exit(pid, :kill)
@@ -248,7 +248,7 @@ defmodule McpServer.TelemetryTest do
     end
 
     test "counts the calls that run" do
-      # A call of an earlier test may end between the two.
+      # A call of an earlier test may end between the two measurements.
       eventually(fn ->
         others = calls(Telemetry.measure())
         {:ok, _result} = run(fn _, _ -> {Telemetry.measure(), []} end)

@@ -1,5 +1,5 @@
 defmodule McpServer.TestTest do
-  # The kit that users test their own routers with.
+  # The test kit for users' routers.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RuntimeRouter, assigns: %{run: &__MODULE__.echo/2}
 

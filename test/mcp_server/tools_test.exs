@@ -1,5 +1,5 @@
 defmodule McpServer.ToolsTest do
-  # Tools that are put while the server runs: who has them, what is checked, what clients are told.
+  # Run-time tools: their recipients, their checks, and the notifications to clients.
   use ExUnit.Case, async: false
 
   alias McpServer.RunTimeRouter.Handlers
@@ -27,7 +27,7 @@ defmodule McpServer.ToolsTest do
       output_schema: %{"type" => "object", "properties" => %{"sum" => %{"type" => "integer"}}, "required" => ["sum"]}
   end
 
-  # A router of its own for each test: what is put outlives the test.
+  # A separate router for each test, because tools outlive the test.
   setup context do
     name = Module.concat(__MODULE__, "Router#{:erlang.phash2(context.test)}")
     {:module, router, _binary, _term} = Module.create(name, quote(do: use(McpServer.RunTimeRouter)), __ENV__)
@@ -90,7 +90,7 @@ defmodule McpServer.ToolsTest do
   end
 
   test "a tool is listed as it would be if it were declared, in each revision", %{router: router} do
-    # A declared tool says its title to clients of 2025-03-26 in its annotations.
+    # For clients of 2025-03-26 a declared tool's title is in its annotations.
     annotations = %McpServer.Tool.Annotations{title: "Sum"}
 
     options = [
@@ -187,7 +187,7 @@ defmodule McpServer.ToolsTest do
     for index <- 1..1_000, do: :ok = Tools.put({router, principal: "ada"}, tool("tool_#{index}"), {Handlers, :sum})
     assert {:error, text} = Tools.put({router, principal: "ada"}, tool("more"), {Handlers, :sum})
     assert text =~ "1000 run-time tools of this scope"
-    # One in the place of another takes none.
+    # Replacing a tool takes no more room.
     assert :ok = Tools.put({router, principal: "ada"}, tool("tool_7", description: "again"), {Handlers, :sum})
     assert :ok = Tools.put({router, principal: "bob"}, tool("more"), {Handlers, :sum})
     for name <- Tools.names({router, principal: "ada"}), do: :ok = Tools.delete({router, principal: "ada"}, name)
@@ -236,7 +236,7 @@ defmodule McpServer.ToolsTest do
       end
     end
 
-    # Behind a ping everything has come.
+    # The ping's response comes after all earlier messages.
     defp told(router, client) do
       assert %{"result" => _} = Test.request(router, %{"id" => 99, "method" => "ping"}, on: client)
       heard(0)

@@ -1,12 +1,12 @@
 defmodule McpServer.TroubleshootingGuideTest do
-  # guides/troubleshooting.md is searched by the text of an error, so the texts are those of the sources.
+  # Users search guides/troubleshooting.md for an error's text, so its texts must equal those of the sources.
   use ExUnit.Case, async: true
 
   @guide "guides/troubleshooting.md"
   @of_others "Messages of clients and other programs"
   @columns ["text", "log"]
 
-  # How much of a message may stand in the place of one `…`.
+  # The longest text that one `…` may replace.
   @most_between 250
 
   defp sections do
@@ -30,7 +30,7 @@ defmodule McpServer.TroubleshootingGuideTest do
 
   defp row(row), do: row |> String.trim("|") |> String.split("|") |> Enum.map(&String.trim/1)
 
-  # A message may be written in several pieces, and its quotes are escaped.
+  # A message may be split into several literals, and its quotes are escaped.
   defp sources do
     for file <- Path.wildcard("lib/**/*.ex") ++ Path.wildcard("native/**/*.{exs,rs}") do
       file |> File.read!() |> String.replace(~r/"\s*<>\s*(?:~S)?["']/, "") |> String.replace(~S(\"), ~S("))
@@ -42,7 +42,7 @@ defmodule McpServer.TroubleshootingGuideTest do
     Regex.compile!(Enum.join(pieces, ".{0,#{@most_between}}?"))
   end
 
-  # The reason of a JSON-RPC error stands behind the standard message of its code, which the core puts there.
+  # The core puts the standard message of the code before the reason of a JSON-RPC error.
   defp without_standard_message(text) do
     table = File.read!("native/mcp_core/src/jsonrpc/code.rs")
     messages = for [_line, message] <- Regex.scan(~r/= -\d+, "\w+", "([^"]+)";/, table), do: message

@@ -1,5 +1,5 @@
 defmodule McpServer.VersionsTest do
-  # What differs between the versions of Elixir and Erlang/OTP, and what the library says then.
+  # Differences between versions of Elixir and Erlang/OTP, and the library's messages about them.
   use ExUnit.Case, async: true
 
   alias McpServer.StdioPeer

@@ -1,11 +1,11 @@
 defmodule McpServer.Call.ReaperTest do
-  # Not async: others kill the reaper, and the next one watches again whoever was watched.
+  # Not async: other tests kill the reaper, and its successor watches the same processes again.
   use ExUnit.Case, async: false
 
   alias McpServer.Call.Reaper
   alias McpServer.{HttpPeer, HttpRequests}
 
-  # A process of a web server serves request after request. Each of them once cost it a monitor for good.
+  # A web server's process serves many requests. Earlier, each of them left a monitor.
   test "watching again adds nothing" do
     test = self()
 
@@ -29,7 +29,7 @@ defmodule McpServer.Call.ReaperTest do
     assert :ets.lookup(Reaper, {pid, nil}) == []
   end
 
-  # Bandit clears the dictionary of a connection's process between its requests.
+  # Bandit clears the process dictionary of a connection's process between requests.
   defmodule Forgetful do
     @moduledoc false
     def init({test, options}), do: {test, McpServer.HttpPlug.init(options)}

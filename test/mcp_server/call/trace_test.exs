@@ -1,5 +1,5 @@
 defmodule McpServer.Call.TraceTest do
-  # What the log knows of a call: its request id, and why it failed.
+  # The log metadata of a call: its request id, and the reason of its failure.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RuntimeRouter
 
@@ -12,7 +12,7 @@ defmodule McpServer.Call.TraceTest do
 
   defp run(fun, options \\ []), do: call_tool("run", %{"secret" => "42"}, [assigns: %{run: fun}] ++ options)
 
-  # The handler's callback. Other tests log at the same time.
+  # The callback of the log handler. Other tests log at the same time.
   def log(%{meta: %{crash_reason: {%ArgumentError{message: "trace_test"} = exception, stack}} = meta}, %{
         config: %{pid: pid}
       }),

@@ -3,7 +3,7 @@ defmodule McpServer.Console.QuestionsTest do
 
   alias McpServer.Console.Questions
 
-  # What is answered to each prompt in turn; the prompts are told to the test.
+  # Answers each prompt with the next line, and sends the prompts to the test.
   defp answer(method, params, lines) do
     {:ok, agent} = Agent.start_link(fn -> {lines, []} end)
 

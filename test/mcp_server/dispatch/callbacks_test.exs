@@ -1,5 +1,6 @@
 defmodule McpServer.Dispatch.CallbacksTest do
-  # A router's own callbacks judge arguments, permission and results as the wire does; `McpServer.Test` is the wire.
+  # A router's callbacks check arguments, permissions and results like the transports do, which `McpServer.Test` stands
+  # for.
   use ExUnit.Case, async: true
 
   alias McpServer.{Conn, Content, Envelope, Resource, Test}
@@ -107,7 +108,7 @@ defmodule McpServer.Dispatch.CallbacksTest do
       assert {:ok, %{contents: [%{uri: "notes://a%20b", text: ~s(%{"name" => "a b"})}]}} =
                Server.read_resource(@conn, "note", %{"name" => "a b"})
 
-      # A client that reads this URI gets another resource.
+      # A client that reads this URI would get another resource.
       assert Server.read_resource(@conn, "note", %{"name" => "list"}) ==
                {:error, ~s(Resource 'note' has no URI with the variables ["name"])}
     end

@@ -107,7 +107,7 @@ defmodule McpServer.Dispatch.OutcomeTest do
       assert {:invalid, _} = of(:list_tools, {:input_required, %{"k" => @input}, 1})
       assert {:invalid, _} = of(:tool, {:input_required, %{}, nil})
       assert {:invalid, _} = of(:tool, {:input_required, %{"k" => %{}}, 1})
-      # One name for two questions, as the client would see it.
+      # Both questions would have the same name for the client.
       assert {:invalid, _} = of(:tool, {:input_required, %{:k => @input, "k" => @input}, 1})
       assert of(:tool, {:input_required, %{k: @input}, 1}) == {:input, %{"k" => @input}, 1}
       assert {:invalid, _} = of(:tool, {:input_required, %{1 => @input}, 1})

@@ -1,5 +1,5 @@
 defmodule McpServer.Envelope.ErrorsTest do
-  # The log and the texts of the application's configuration are everybody's.
+  # Not async: the log and the configured texts are shared by all tests.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureLog

@@ -1,5 +1,5 @@
 defmodule McpServer.Envelope.PropertyTest do
-  # Properties of every envelope, checked with PropEr (Debian's `erlang-proper`), which is there or not.
+  # Properties of every envelope, checked with the optional PropEr (Debian's `erlang-proper`).
   use ExUnit.Case, async: true
   use McpServer.Properties, only: [holds: 3]
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Envelope.ResultTest do
-  # RES-41: what a tool that returns an envelope sends, in both eras.
-  # The feature flag and the log are everybody's.
+  # RES-41: the results of tools that return envelopes, in both eras. Not async: the feature flag and the log are shared
+  # by all tests.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureLog

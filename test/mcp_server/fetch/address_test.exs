@@ -10,7 +10,7 @@ defmodule McpServer.Fetch.AddressTest do
     ip
   end
 
-  # Each network by its first and last address, with the neighbours that are the internet's.
+  # The first and last address of each network, and the public addresses next to them.
   @tag req: "Y11"
   test "addresses that are not the internet's, IPv4" do
     for {inside, outside} <- [

@@ -5,7 +5,7 @@ defmodule McpServer.Http.ExchangeTest do
 
   defmodule Sink do
     @moduledoc false
-    # Notes what it is told to write.
+    # Records the data to write.
     @behaviour McpServer.Http.Sink
     defstruct [:account, :socket, written: :ok, commands: []]
 
@@ -38,7 +38,7 @@ defmodule McpServer.Http.ExchangeTest do
   @doc false
   def nobody, do: {500, [], "nobody"}
 
-  # A process that carries an exchange out, and says in the end what it has written.
+  # A process that runs an exchange, and finally sends the written data to the test.
   defp holder(options \\ []) do
     test = self()
     usage = Usage.new()

@@ -1,13 +1,13 @@
 defmodule McpServer.Native.DirtyTest do
-  # Calls that run long: first come, first served, whoever dies meanwhile. In a VM of its own, which has one permit.
+  # Long calls run in the order of their arrival, even if callers die. They run in a separate VM with one permit.
   use ExUnit.Case, async: true
 
   alias McpServer.StdioPeer
 
   @work Path.expand("../../support/dirty_work.exs", __DIR__)
 
-  # What a function of `McpServer.DirtyWork` gives in a VM with so many dirty CPU schedulers, where no application is
-  # started.
+  # The result of a function of `McpServer.DirtyWork` in a VM with this many dirty CPU schedulers, without started
+  # applications.
   defp alone(function, schedulers \\ 2) do
     expression = "IO.inspect(McpServer.DirtyWork.#{function}, limit: :infinity, width: 10_000)"
     flags = "+SDcpu #{schedulers}:#{schedulers} +S #{max(schedulers, 2)}:#{max(schedulers, 2)}"

@@ -1,6 +1,6 @@
 defmodule McpServer.Native.LibraryTest do
-  # Y6: a native library that is missing or wrong is said so when the application starts; one that is there already
-  # stays. Each in a VM of its own.
+  # Y6: a missing or wrong native library is reported at the application's start; a library that is loaded already
+  # stays. Each test uses a separate VM.
   use ExUnit.Case, async: true
 
   alias McpServer.{CodeReload, HttpClient, HttpPeer, HttpRequests, HttpVm, StdioPeer}
@@ -9,7 +9,7 @@ defmodule McpServer.Native.LibraryTest do
 
   @recompile "`mix deps.compile mcp_server --force`"
 
-  # The application with another native library, `nil` for none; what starting it says.
+  # The output of starting the application with another native library, or without one for `nil`.
   defp started(context, library, script \\ "") do
     app = Path.join(context.tmp_dir, "mcp_server")
     native = Path.join(app, "priv/native")
@@ -44,7 +44,7 @@ defmodule McpServer.Native.LibraryTest do
 
   @tag req: "Y6"
   test "it is of another architecture", context do
-    # The two bytes that name the machine in the head of an ELF file: those of RISC-V.
+    # The bytes of an ELF header that name the machine: here RISC-V.
     <<head::binary-size(18), _machine::binary-size(2), rest::binary>> = library()
     assert_wrong(context, head <> <<243, 0>> <> rest)
   end
@@ -105,7 +105,7 @@ defmodule McpServer.Native.LibraryTest do
     vm = HttpVm.start()
 
     for n <- 1..5 do
-      # Connections from before, and calls on the way.
+      # Idle connections from before the reload, and running calls.
       waiting = for _ <- 1..8, do: HttpPeer.connect(vm.server.port)
       for peer <- waiting, do: assert(HttpPeer.request(peer, echo()).status == 200)
       working = if rem(n, 2) == 0, do: for(_ <- 1..4, do: Task.async(fn -> until_served(vm.server.port) end)), else: []
@@ -129,7 +129,7 @@ defmodule McpServer.Native.LibraryTest do
     _cut in [MatchError, RuntimeError] -> :cut
   end
 
-  # 200 twenty times, from then on when the server serves again.
+  # Waits until twenty successive requests get 200.
   defp until_served(port, served \\ 0)
   defp until_served(_port, 20), do: 200
 
@@ -151,7 +151,7 @@ defmodule McpServer.Native.LibraryTest do
 
   @tag req: "Y6"
   test "the log says that a new one has to wait for a restart" do
-    # The log is written by others, after the call.
+    # The log is written asynchronously, after the call.
     expression =
       "{:ok, _} = Application.ensure_all_started(:mcp_server); {:error, _} = :code.load_file(McpServer.Native); " <>
         "Process.sleep(1_000)"

@@ -1,8 +1,8 @@
 defmodule McpServer.Native.StdioTest do
-  # The native reader of stdin, in a VM of its own: it takes descriptors 0 and 1 over.
+  # The native reader of stdin, in a separate VM, because it takes over descriptors 0 and 1.
   use ExUnit.Case, async: true
 
-  # Sends what it is told of stdin to the client, one event a line, one credit at a time.
+  # Sends each event of stdin to the client in one line, one credit at a time.
   @echo ~S"""
   alias McpServer.Native
   {:ok, reader, output} = Native.stdio_open()
@@ -255,7 +255,7 @@ defmodule McpServer.Native.StdioTest do
   end
 
   describe "what is written at once" do
-    # Full lines of a pipe's own size, until none is taken any more.
+    # Writes full lines until the pipe accepts no more.
     @fill ~S"""
     chunk = String.duplicate("x", 4095) <> "\n"
     fill = fn fill, count ->

@@ -13,7 +13,7 @@ defmodule McpServer.Presentation.CacheTest do
     %{cache: name}
   end
 
-  # The number of a call that was made, in its result.
+  # The text of the result: the arguments of the executed call.
   defp fetch(cache, arguments, options \\ []) do
     parent = self()
 
@@ -44,7 +44,7 @@ defmodule McpServer.Presentation.CacheTest do
       refute called?(arguments)
     end
 
-    # The default, said or not, is one format.
+    # The omitted default and the explicit default are one format.
     assert fetch(cache, %{"q" => "a", "format" => "markdown"}) == inspect(%{"q" => "a", "format" => nil})
     fetch(cache, %{"q" => "b"})
     assert called?(%{"q" => "b"})

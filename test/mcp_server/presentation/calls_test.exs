@@ -1,5 +1,5 @@
 defmodule McpServer.Presentation.CallsTest do
-  # Presentations as clients get them, in both eras.
+  # Presentations as sent to clients, in both eras.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.PresentationRouter
 

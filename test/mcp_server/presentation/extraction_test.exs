@@ -1,5 +1,5 @@
 defmodule McpServer.Presentation.ExtractionTest do
-  # What a client finds in a result of which it kept only some.
+  # The parts that a client can extract from an incomplete result.
   use ExUnit.Case, async: true
 
   alias McpServer.{JSON, Presentation, PresentationView}

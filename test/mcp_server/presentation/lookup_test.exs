@@ -73,7 +73,7 @@ defmodule McpServer.Presentation.LookupTest do
            ] == %{"id" => []}
   end
 
-  # It became the failure of the tool.
+  # Earlier, this failed the tool.
   @tag :capture_log
   @tag req: "S0-55"
   test "similar ids that cannot be found are logged, and the question is asked without them" do

@@ -1,5 +1,5 @@
 defmodule McpServer.Presentation.MarkdownTest do
-  # What is written around text of others, and the markers that are counted in it.
+  # Markdown around foreign text, and the markers counted in that text.
   use ExUnit.Case, async: true
   doctest McpServer.Presentation.Markdown
 

@@ -1,5 +1,5 @@
 defmodule McpServer.Presentation.PropertyTest do
-  # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not.
+  # Properties checked with the optional PropEr (Debian's `erlang-proper`).
   use ExUnit.Case, async: true
   use McpServer.Properties
 
@@ -12,7 +12,7 @@ defmodule McpServer.Presentation.PropertyTest do
     defp forall(type, fun), do: :proper.forall(type, fun)
     defp oneof(values), do: :proper_types.oneof(values)
 
-    # Text made of what could break a table, a card or a count.
+    # Texts with pieces that could break a table, a card or a count.
     defp text do
       pieces = [
         "<!-- kind:thing-card:v1 -->",
@@ -116,7 +116,7 @@ defmodule McpServer.Presentation.PropertyTest do
       )
     end
 
-    # Bars that are not behind a backslash that is not itself behind one.
+    # Counts the unescaped bars.
     defp bars("\\" <> <<_escaped::utf8, rest::binary>>, count), do: bars(rest, count)
     defp bars("|" <> rest, count), do: bars(rest, count + 1)
     defp bars(<<_character::utf8, rest::binary>>, count), do: bars(rest, count)

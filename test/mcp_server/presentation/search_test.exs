@@ -1,5 +1,5 @@
 defmodule McpServer.Presentation.SearchTest do
-  # A search around the searches of tests; the server of the documents is tested in examples/patterns.
+  # The search pattern around test searches; examples/patterns tests the documents' server.
   use ExUnit.Case, async: true
   @moduletag :capture_log
 

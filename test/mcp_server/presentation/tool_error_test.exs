@@ -39,7 +39,7 @@ defmodule McpServer.Presentation.ToolErrorTest do
 
     expected = JSON.decode!(McpServer.Fixtures.read("derived-s0-tool-error-network-both.json"))
     assert JSON.decode!(JSON.encode!(network)) == expected
-    # The JSON block as well, byte for byte.
+    # The JSON block is equal too, byte for byte.
     assert List.last(network.content).text == List.last(expected["content"])["text"]
 
     {:ok, result} = Presentation.tool_error(@view, auth)
@@ -112,7 +112,7 @@ defmodule McpServer.Presentation.ToolErrorTest do
           {:timeout, "NETWORK_ERROR", true},
           {:throttled, "CLIENT_ERROR", true},
           {:bug, "UNKNOWN_ERROR", false},
-          # As dual responses say it.
+          # Errors of dual responses.
           {%{code: :resource_not_found}, "NOT_FOUND", false},
           {%{code: :resource_expired}, "NOT_FOUND", false},
           {%{code: :query_execution_failed}, "SERVER_ERROR", false},

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.AuthTest do
-  # Key sets: which of their keys verify tokens, and which are skipped.
+  # Key sets: the keys that verify tokens, and the skipped keys.
   use ExUnit.Case, async: true
 
   alias McpServer.Auth.{Discovery, Signature}
@@ -30,7 +30,7 @@ defmodule McpServer.Protocol.AuthTest do
       "e" => encode(:binary.encode_unsigned(exponent))
     }
 
-  # An odd number of so many bits.
+  # An odd number with this many bits.
   defp modulus(bits), do: Integer.pow(2, bits - 1) + 12_345
 
   test "keys of each kind are used" do

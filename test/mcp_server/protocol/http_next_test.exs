@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.HTTPNextTest do
-  # What `next/3` makes of the bytes on a connection; every rule is tested in rust_tests.
+  # The results of `next/3` for the bytes of a connection; rust_tests has a test for every rule.
   use ExUnit.Case, async: true
 
   import McpServer.HttpRequests
@@ -19,7 +19,7 @@ defmodule McpServer.Protocol.HTTPNextTest do
   defp older(bytes), do: String.replace(bytes, "HTTP/1.1\r\n", "HTTP/1.0\r\n", global: false)
   defp echo, do: modern_call("echo", %{"text" => "x"}, id: 7)
 
-  # The first byte that decides is the last one: before it, more is wanted.
+  # The verdict comes with the last byte: every shorter part needs more.
   defp at_every_cut(service, bytes, judged) do
     head = head_bytes(bytes)
 

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.HTTPTest do
-  # The door only: every rule is tested in rust_tests.
+  # Only the public functions: rust_tests has a test for every rule.
   use ExUnit.Case, async: true
 
   alias McpServer.{Catalog, JSON, Request}

@@ -138,21 +138,21 @@ defmodule McpServer.Router.ArgumentsTest do
     @tag req: "M2"
     test "nothing gets around the limits of the message in a string" do
       nested = fn levels -> %{"v" => String.duplicate("[", levels) <> String.duplicate("]", levels)} end
-      # The message, `params` and `arguments` are three levels.
+      # The message, `params` and `arguments` take three levels.
       assert {:request, %{arguments: %{"v" => [[[[[]]]]]}}} = admitted(called(nested.(5)), %{max_depth: 8})
       assert {:reply, refused} = admitted(called(nested.(6)), %{max_depth: 8})
       assert IO.iodata_to_binary(refused) =~ "/v: must be an array (type)"
-      # A batch is one more.
+      # A batch takes one more level.
       batch = fn levels -> admitted("[#{called(nested.(levels))}]", %{max_depth: 8}, "2025-03-26") end
       assert {:batch, [{:request, %{arguments: %{"v" => [[[[]]]]}}}]} = batch.(4)
       assert {:batch, [{:reply, _refused}]} = batch.(5)
-      # Eight values, the string among them.
+      # Eight values, including the string.
       values = fn count -> %{"v" => "[#{Enum.map_join(1..count, ",", &to_string/1)}]"} end
       assert {:request, %{arguments: %{"v" => [1, 2, 3, 4]}}} = admitted(called(values.(4)), %{max_values: 12})
       assert {:reply, _refused} = admitted(called(values.(5)), %{max_values: 12})
       assert {:request, %{arguments: %{"n" => 1234}}} = admitted(called(%{"n" => "1234"}), %{max_digits: 4})
       assert {:reply, _refused} = admitted(called(%{"n" => "12345"}), %{max_digits: 4})
-      # Numbers longer than by default, where the server takes them.
+      # Numbers beyond the default limit, on a server that allows them.
       long = String.duplicate("9", 2_000)
       assert {:reply, _refused} = admitted(called(%{"n" => long}), %{})
       long_number = String.to_integer(long)

@@ -1,6 +1,6 @@
 defmodule McpServer.Router.ElsewhereTest do
-  # Fields from schemas of Ecto and NimbleOptions. Neither package is needed to read them: the modules here say of
-  # themselves what `use Ecto.Schema` makes a module say.
+  # Fields from schemas of Ecto and NimbleOptions. The tests need neither package: their modules define the functions
+  # that `use Ecto.Schema` defines.
   use McpServer.RouterCase, async: true
 
   alias McpServer.Test

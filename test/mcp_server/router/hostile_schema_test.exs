@@ -1,6 +1,6 @@
 defmodule McpServer.Router.HostileSchemaTest do
-  # Schemas that end the VM where a schema is compiled on a scheduler's stack, or take its memory. They are
-  # refused while the router compiles, at their own line.
+  # Schemas that would crash the VM if compiled on a scheduler's stack, or exhaust its memory. They are refused at
+  # compile time, with their line.
   use McpServer.RouterCase, async: true
 
   alias McpServer.JSON

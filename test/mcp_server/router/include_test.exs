@@ -1,5 +1,5 @@
 defmodule McpServer.Router.IncludeTest do
-  # The statement `include`: another router's declarations under their own names, for whom they are, and with which plugs.
+  # The statement `include`: another router's declarations with their names, access options and plugs.
   use McpServer.RouterCase, async: true
 
   alias McpServer.Test

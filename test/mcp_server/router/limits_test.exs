@@ -1,5 +1,5 @@
 defmodule McpServer.Router.LimitsTest do
-  # `schema_limits:` and `template_limits:` of a router, and what a definition cannot hold.
+  # `schema_limits:` and `template_limits:` of a router, and values that a definition cannot contain.
   use McpServer.RouterCase, async: true
 
   alias McpServer.{Catalog, Protocol, Schema}
@@ -77,7 +77,7 @@ defmodule McpServer.Router.LimitsTest do
     end
   end
 
-  # It was rounded in lists, and a bound above it let through what it forbids.
+  # Earlier, such integers were rounded in lists, and a bound above 64 bits allowed forbidden values.
   test "an integer of more than 64 bits is refused, wherever in a definition it is" do
     property = fn keywords -> %{"type" => "object", "properties" => %{"v" => keywords}} end
     said = &~s(tool "t": #{&1}: it has an integer of more than 64 bits at "#{&2}")

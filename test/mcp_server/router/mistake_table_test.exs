@@ -1,5 +1,5 @@
 defmodule McpServer.Router.MistakeTableTest do
-  # What a new user gets wrong, from the table of `McpServer.RouterMistakes`.
+  # Mistakes of new users, from the table of `McpServer.RouterMistakes`.
   use McpServer.RouterCase, async: true
 
   for {mistake, statements, line, message} <- McpServer.RouterMistakes.all() do

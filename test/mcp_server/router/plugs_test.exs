@@ -1,5 +1,5 @@
 defmodule McpServer.Router.PlugsTest do
-  # The statement `plug`: where it may stand, and its mistakes at their own lines.
+  # The statement `plug`: its allowed positions, and its errors with their lines.
   use McpServer.RouterCase, async: true
 
   defmodule Plain do

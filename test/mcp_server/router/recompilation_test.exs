@@ -1,6 +1,6 @@
 defmodule McpServer.Router.RecompilationTest do
-  # A project of its own, compiled by mix as a user's is: a controller is no compile-time dependency
-  # of a router, and yet the router notices what becomes of it.
+  # A separate project, compiled by Mix like a user's: a router has no compile-time dependency on its controllers, but
+  # it notices their changes.
   use ExUnit.Case, async: true
 
   @moduletag :tmp_dir
@@ -82,7 +82,7 @@ defmodule McpServer.Router.RecompilationTest do
     File.write!(path, text)
   end
 
-  # Mix compares times in seconds, and this test does not wait for the next one.
+  # Mix compares times in seconds, and this test does not wait a second.
   defp change(dir, file \\ "lib/controller.ex", old, new) do
     path = Path.join(dir, file)
     File.write!(path, path |> File.read!() |> String.replace(old, new))

@@ -62,7 +62,7 @@ defmodule McpServer.Router.ShortFormTest do
 
     tool "own", "Runs a function of the router", :own, hints: [:read_only]
 
-    # The names of statements are free outside their blocks.
+    # Outside their blocks the names of statements can be used for functions.
     defp items(_conn, %{text: text}), do: String.upcase(text)
     def own(_conn, _arguments), do: "own"
   end
@@ -91,7 +91,7 @@ defmodule McpServer.Router.ShortFormTest do
   end
 
   test "a field that is described otherwise is refused at its line" do
-    # A literal pair has no line of its own in the code.
+    # A literal pair has no line in the AST.
     assert_refused(
       4,
       ~s(`input` describes "b" as {type, description} or {type, description, options}, got: :string. ) <>

@@ -1,5 +1,5 @@
 defmodule McpServer.Router.StatementsTest do
-  # What a user's project is told while it compiles: nothing, whichever statements of the DSL it has.
+  # All statements of the DSL compile without warnings in a user's project.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureIO

@@ -1,6 +1,5 @@
 defmodule McpServer.Router.VerifyTest do
-  # What is checked once every module has been compiled: that the named functions exist, and that the
-  # core can serve the router.
+  # The checks after all modules were compiled: the named functions exist, and the core can serve the router.
   use McpServer.RouterCase, async: true
 
   import ExUnit.CaptureIO

@@ -1,6 +1,6 @@
 defmodule McpServer.Schema.BoundsTest do
-  # What ends a native validator that was not made for it, through the public functions.
-  # Alone: it takes all the time that a dirty scheduler has.
+  # Schemas and values that would crash a careless native validator, through the public functions. Not async: a check
+  # occupies a dirty scheduler.
   use ExUnit.Case, async: false
 
   alias McpServer.Schema.{Error, Validator}
@@ -72,7 +72,7 @@ defmodule McpServer.Schema.BoundsTest do
   test "1,000,000 wrong items: one short error, in a process of at most 64 MiB" do
     validator = compile!(%{"items" => %{"type" => "string"}})
 
-    # The list alone has 16 MB. Above its heap's bound the process is killed.
+    # The list alone takes 16 MB. The process is killed if its heap exceeds the limit.
     {_pid, reference} =
       :erlang.spawn_opt(
         fn -> exit({:checked, Validator.validate(validator, List.duplicate(0, 1_000_000))}) end,

@@ -45,7 +45,7 @@ defmodule McpServer.Schema.DocumentsTest do
   end
 
   test "nothing else is found, and nothing is fetched" do
-    # Of what lies in another document the fragment is told.
+    # For a missing part of another document the error contains only the fragment.
     for {reference, told} <- [
           {"https://example.com/other", "https://example.com/other"},
           {"amount", "amount"},

@@ -3,7 +3,7 @@ defmodule McpServer.Schema.FormatsTest do
 
   alias McpServer.Schema.{Error, Validator}
 
-  # A string with the format, and one without that a model might send.
+  # A valid string of each format, and an invalid string that a model might send.
   @known %{
     "date" => {"2026-01-31", "2026-02-30"},
     "date-time" => {"2026-01-31T09:30:00Z", "2026-01-31T09:30:00"},

@@ -1,5 +1,5 @@
 defmodule McpServer.Schema.NumbersTest do
-  # Integers are exact in every keyword that compares numbers, beyond 64 bits as well.
+  # Integers are exact in every keyword that compares numbers, even beyond 64 bits.
   use ExUnit.Case, async: true
 
   alias McpServer.Schema.Validator

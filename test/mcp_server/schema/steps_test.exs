@@ -1,5 +1,5 @@
 defmodule McpServer.Schema.StepsTest do
-  # What a check is counted as, where the schema makes one look at a value take long.
+  # The step count of checks whose schema makes single values expensive.
   use ExUnit.Case, async: true
 
   alias McpServer.{JSON, Native}
@@ -10,7 +10,7 @@ defmodule McpServer.Schema.StepsTest do
     validator
   end
 
-  # `:over_budget` asks for a dirty scheduler.
+  # `:over_budget` means that the check must run on a dirty scheduler.
   defp inline(schema, value, options \\ []) do
     case Native.schema_validate(compile!(schema, options).ref, value) do
       {:error, _problems} -> :error
@@ -43,7 +43,7 @@ defmodule McpServer.Schema.StepsTest do
 
     @tag req: "Y3"
     test "one that remembers every place is counted by its size" do
-      # Saying what is wrong takes as much twice more.
+      # Producing the error takes twice the steps of the check.
       for {text, fitting, too_long} <- [{"a.{0,1000}b", 2, 5}, {"a.{0,50}b", 43, 89}] do
         assert {text, inline(pattern(text), String.duplicate("a", fitting))} == {text, :error}
         assert {text, inline(pattern(text), String.duplicate("a", too_long))} == {text, :over_budget}
@@ -162,7 +162,7 @@ defmodule McpServer.Schema.StepsTest do
         end)
         |> Task.await(:infinity)
 
-      # The arguments take 64 bytes an object; a term for each look was 24 more for each of 40.
+      # The arguments take 64 bytes an object. Earlier, a term for each visit took 24 more for each of 40.
       assert memory < 8_000_000
     end
   end

@@ -1,6 +1,6 @@
 defmodule McpServer.Schema.TermsPropertyTest do
-  # F2: the native validator looks at terms; what it says of them is what a plain reading of the keywords in Elixir
-  # says, and what it says of the same value written as JSON and read again.
+  # F2: the native validator's verdict on a term equals that of a simple implementation of the keywords in Elixir, and
+  # the verdict on the value after a round trip through JSON.
   use ExUnit.Case, async: true
   use McpServer.Properties
 
@@ -16,7 +16,7 @@ defmodule McpServer.Schema.TermsPropertyTest do
       :proper_types.oneof([
         :proper_types.integer(),
         :proper_types.largeint(),
-        # Around what 64 bits hold, and what a float stands for.
+        # Integers around the bounds of 64 bits and of exact floats.
         :proper_types.bind({:proper_types.oneof(@edges), :proper_types.integer(-2, 2)}, &Tuple.sum/1, false),
         :proper_types.oneof([1.0, 0.5, 1.0e20, -1.0e20, 1.8446744073709552e19, 0.0]),
         :proper_types.boolean(),
@@ -98,7 +98,7 @@ defmodule McpServer.Schema.TermsPropertyTest do
     test "schemas and terms, against a plain reading of the keywords and against JSON" do
       property =
         :proper.forall({schema(), value()}, fn {schema, value} ->
-          # A schema has no integers beyond 64 bits.
+          # Schemas cannot contain integers beyond 64 bits.
           case Validator.compile(schema) do
             {:ok, validator} -> same?(validator, schema, value)
             {:error, _error} -> true
@@ -127,12 +127,12 @@ defmodule McpServer.Schema.TermsPropertyTest do
     defp fits?("exclusiveMinimum", asked, value, _) when is_number(value), do: value > asked
     defp fits?("exclusiveMaximum", asked, value, _) when is_number(value), do: value < asked
 
-    # Every divisor here is a number of halves, and every float one, too.
+    # All divisors and all floats here are multiples of one half.
     defp fits?("multipleOf", asked, value, _) when is_number(value), do: rem(halves(value), halves(asked)) == 0
     defp fits?("minLength", asked, value, _) when is_binary(value), do: length(String.to_charlist(value)) >= asked
     defp fits?("maxLength", asked, value, _) when is_binary(value), do: length(String.to_charlist(value)) <= asked
 
-    # `$` is the end in JSON Schema, and before a last line end as well in Erlang.
+    # In JSON Schema `$` matches only the end. In Erlang it also matches before a final line break.
     defp fits?("pattern", asked, value, _) when is_binary(value),
       do: Regex.match?(Regex.compile!(String.replace(asked, "$", "\\z"), "u"), value)
 
@@ -164,7 +164,7 @@ defmodule McpServer.Schema.TermsPropertyTest do
 
     defp equal?(one, other), do: exact(one) === exact(other)
 
-    # A float that is an integer is that integer.
+    # A float with an integer value equals that integer.
     defp exact(value) when is_float(value), do: if(trunc(value) == value, do: trunc(value), else: value)
     defp exact(value) when is_list(value), do: Enum.map(value, &exact/1)
     defp exact(value) when is_map(value), do: Map.new(value, fn {name, value} -> {name, exact(value)} end)

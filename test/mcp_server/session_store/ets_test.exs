@@ -1,5 +1,5 @@
 defmodule McpServer.SessionStore.ETSTest do
-  # The tables are the node's: other tests keep values meanwhile, but few.
+  # Not async: the tables belong to the node. Other tests store few values.
   use ExUnit.Case, async: false
 
   alias McpServer.{Conn, Session}
@@ -45,7 +45,7 @@ defmodule McpServer.SessionStore.ETSTest do
     kept = Enum.take_while(1..5_000, &(put.(&1, "ada") == :ok))
     assert length(kept) == div(16 * 1024 * 1024, 16 * 1024 + 256)
     assert put.(5_000, "bob") == :ok
-    # What takes the place of another value needs no more room.
+    # Replacing a value takes no more room.
     assert put.(1, "ada") == :ok
 
     assert Enum.any?(5_001..10_000, &(put.(&1, nil) == {:error, :full}))

@@ -1,5 +1,5 @@
 defmodule McpServer.Tools.AsDeclaredTest do
-  # A run-time tool has what a declared one has: times, tasks, defaults, casts, permissions.
+  # Run-time tools have the features of declared tools: timeouts, tasks, defaults, casts, permissions.
   use ExUnit.Case, async: false
 
   @moduletag :capture_log
@@ -75,7 +75,7 @@ defmodule McpServer.Tools.AsDeclaredTest do
   end
 
   describe "tasks of 2025-11-25" do
-    # Tasks are the principal's.
+    # The tasks belong to the principal.
     setup %{test: test} do
       {:ok, principal: test, client: connect(revision: "2025-11-25", principal: test)}
     end

@@ -1,5 +1,5 @@
 defmodule McpServer.Tools.TagsTest do
-  # Tools whose tags are enabled and disabled while the server runs, for all, for a principal or for a session.
+  # Tags of tools are enabled and disabled at run time, for all clients, a principal or a session.
   use ExUnit.Case, async: false
 
   @moduletag :capture_log
@@ -100,7 +100,7 @@ defmodule McpServer.Tools.TagsTest do
 
   defp own(client), do: {ToolsRouter, session: :sys.get_state(client.connection).session.id}
 
-  # Behind a ping everything has come.
+  # The ping's response comes after all earlier messages.
   defp told(client) do
     assert %{"result" => _} = request(%{"id" => 99, "method" => "ping"}, on: client)
     heard(0)

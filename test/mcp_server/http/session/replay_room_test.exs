@@ -43,10 +43,10 @@ defmodule McpServer.Http.Session.ReplayRoomTest do
     stored =
       for {session, replay} <- large, do: {session, Enum.reduce(1..20, replay, fn _, r -> Replay.put(r, event) end)}
 
-    # The bound of the node holds while nobody has made room yet.
+    # The node's limit holds before any session has freed memory.
     assert :atomics.get(node, 1) == 64 * @mebibyte
     assert Enum.map(stored, fn {_session, replay} -> replay.bytes end) == List.duplicate(16 * @mebibyte, 4)
-    # However many ask, one message is on its way.
+    # Several requests for room send only one message.
     assert_received :asked
     refute_received :asked
 

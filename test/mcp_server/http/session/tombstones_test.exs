@@ -1,5 +1,5 @@
 defmodule McpServer.Http.Session.TombstonesTest do
-  # The set is the node's. Not async: the bound is of all of it.
+  # Not async: the set and its limit belong to the whole node.
   use ExUnit.Case, async: false
 
   alias McpServer.Http.Session.Tombstones
@@ -29,7 +29,7 @@ defmodule McpServer.Http.Session.TombstonesTest do
     assert Tombstones.count() == 100_000
     refute Tombstones.dead?("soonest")
   after
-    # They make no difference to other tests, but take memory.
+    # The tombstones do not affect other tests, but take memory.
     :ets.delete_all_objects(Tombstones)
     :ets.delete_all_objects(Tombstones.Order)
   end

@@ -1,5 +1,5 @@
 defmodule McpServer.Router.Mistakes.ArgumentsTest do
-  # What is checked of how arguments reach a tool. In every router the statements begin on line 3.
+  # Compile-time checks of the form of a tool's arguments. In every router the statements begin on line 3.
   use McpServer.RouterCase, async: true
 
   defmodule Note do
@@ -32,7 +32,7 @@ defmodule McpServer.Router.Mistakes.ArgumentsTest do
       ~s(the default of input field "a" of tool "t" is "today", which its own schema refuses: (root\): must be a date such as 2026-01-31 (format\))
     )
 
-    # That no schema says.
+    # No JSON Schema format describes this type.
     refused.(
       ~s(input_field "a", "A", :time, default: "soon"),
       ~s(tool "t": inputSchema: the schema is invalid: /properties/a/default: must be a time of day without an offset such as 09:30:00 (format\))

@@ -1,5 +1,5 @@
 defmodule McpServer.Router.Mistakes.FieldsTest do
-  # What is checked of fields of tools while a router compiles. In every router the statements begin on line 3.
+  # Compile-time checks of tools' fields. In every router the statements begin on line 3.
   use McpServer.RouterCase, async: true
 
   describe "the fields of a tool" do
@@ -256,7 +256,7 @@ defmodule McpServer.Router.Mistakes.FieldsTest do
       """)
     end
 
-    # What the compiler itself refuses is told in its own words, which change from version to version.
+    # Errors of the compiler itself differ between versions.
     @tag req: "S4-81"
     test "a statement that belongs elsewhere" do
       for statements <- [

@@ -1,5 +1,5 @@
 defmodule McpServer.Router.Mistakes.ResourcesTest do
-  # What is checked of resources while a router compiles. In every router the statements begin on line 3.
+  # Compile-time checks of resources. In every router the statements begin on line 3.
   use McpServer.RouterCase, async: true
 
   test "an option that a resource does not have" do

@@ -1,5 +1,5 @@
 defmodule McpServer.Router.Mistakes.SchemasTest do
-  # What is checked of schemas of tools that are given as they are while a router compiles. In every router the statements begin on line 3.
+  # Compile-time checks of tools' raw schemas. In every router the statements begin on line 3.
   use McpServer.RouterCase, async: true
 
   @tag req: "S4-73"

@@ -1,5 +1,5 @@
 defmodule McpServer.Router.Mistakes.ToolsTest do
-  # What is checked of tools while a router compiles. In every router the statements begin on line 3.
+  # Compile-time checks of tools. In every router the statements begin on line 3.
   use McpServer.RouterCase, async: true
 
   @tag req: "S4-70"

@@ -1,5 +1,6 @@
 defmodule McpServer.Router.Mistakes.UseTest do
-  # What is checked of a router itself: the options of `use`, and its callbacks while a router compiles. In every router the statements begin on line 3.
+  # Compile-time checks of the options of `use`, and of a router's callbacks. In every router the statements begin on
+  # line 3.
   use McpServer.RouterCase, async: true
 
   describe "the options of use" do

@@ -1,5 +1,5 @@
 defmodule McpServer.Router.Mistakes.ViewsTest do
-  # What is checked of views, and what only views have while a router compiles. In every router the statements begin on line 3.
+  # Compile-time checks of views and their options. In every router the statements begin on line 3.
   use McpServer.RouterCase, async: true
 
   describe "the view of a tool" do
@@ -66,8 +66,7 @@ defmodule McpServer.Router.Mistakes.ViewsTest do
       )
     end
 
-    # Until lists that a router computes were told from what can be read, such a tool went through
-    # and its view was never found.
+    # Earlier, lists that a router computes counted as readable: such a tool was accepted, and its view was never found.
     @tag req: "S4-42"
     test "a view that is only in a list the router computes" do
       assert_refused(3, ~r/\Atool "add": its ui is no resource of this router: ui:\/\/a\. /, """
