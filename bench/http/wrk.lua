@@ -1,6 +1,5 @@
--- Sends one message again and again. What is sent comes in the environment: BENCH_METHOD, else it is a POST;
--- BENCH_HEADERS, a header a line; BENCH_BODY; and for servers that want a session BENCH_SESSIONS, the ids of some, a
--- line each.
+-- Sends one message repeatedly. The environment describes it: BENCH_METHOD, by default POST; BENCH_HEADERS, one header
+-- per line; BENCH_BODY; and for servers that require a session BENCH_SESSIONS, one id per line.
 
 wrk.method = os.getenv("BENCH_METHOD") or "POST"
 wrk.body = os.getenv("BENCH_BODY")
@@ -14,9 +13,9 @@ for session in (os.getenv("BENCH_SESSIONS") or ""):gmatch("[^\n]+") do
   table.insert(sessions, session)
 end
 
--- Without this function wrk writes the request once and keeps the bytes. Within a session no two requests under way
--- may have the same id. All but the id is put together before: to format each request anew took more of wrk's one
--- thread than a fast server leaves.
+-- Without this function wrk formats the request once and repeats the bytes. But concurrent requests of a session need
+-- different ids. Everything except the id is formatted before: formatting each request took more of wrk's only thread
+-- than a fast server leaves.
 if #sessions > 0 then
   local id = 1000000
   local before, after = {}, {}
@@ -39,7 +38,7 @@ if #sessions > 0 then
   end
 end
 
--- One line for the program that started wrk; the figures of time are microseconds.
+-- One line for the program that started wrk; times are in microseconds.
 function done(summary, latency)
   local e = summary.errors
   local errors = e.connect + e.read + e.write + e.status + e.timeout

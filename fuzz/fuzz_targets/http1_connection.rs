@@ -8,24 +8,22 @@
 //!
 //! | refusal | reason |
 //! |---|---|
-//! | A line must end with CRLF | hyper accepts a bare LF. Proxies that see no line end there
-//! forward another request |
+//! | A line must end with CRLF | hyper accepts a bare LF. Proxies that see no line end there forward another request |
 //! | A request must begin with its method | hyper skips empty lines that are a bare LF |
 //! | Too many empty lines | hyper skips any number of them |
 //! | The method is too long | hyper takes any token |
 //! | The request's target is malformed | hyper takes CONNECT, an authority, `*` with every method, any scheme, credentials, `"` and a fragment, which it drops |
 //! | Host is missing | hyper leaves `Host` of an absolute target to its user |
 //! | Content-Length must stand once | hyper takes the same number several times |
-//! | Content-Length must not stand beside Transfer-Encoding | hyper reads the chunks, then closes
-//! the connection |
+//! | Content-Length must not stand beside Transfer-Encoding | hyper reads the chunks, then closes the connection |
 //! | Transfer-Encoding must stand once | hyper takes several fields whose last one ends with `chunked` |
 //! | The transfer coding is not supported | hyper takes a list that ends with `chunked` and leaves the rest to its user |
 //! | The expectation cannot be met | hyper ignores expectations that it does not know |
-//! | A chunk's size must be hexadecimal digits | hyper takes any number of leading zeros, and white space behind the digits |
+//! | A chunk's size must be hexadecimal digits | hyper takes any number of leading zeros, and white space after the digits |
 //! | A chunk's extension is malformed | hyper takes any byte there but LF |
 //! | A chunk's size line is too long | hyper bounds all extensions of a body together, not a line |
 //! | A line of a chunked body must end with CRLF | hyper takes a bare LF between trailers |
-//! | A trailer must not frame or route | hyper gives trailers to its user whatever their names |
+//! | A trailer must not frame or route | hyper passes all trailers to its user |
 //! | The trailers are too long | hyper takes 16 KiB of them |
 //!
 //! `http1` continues where hyper stops:

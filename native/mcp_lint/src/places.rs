@@ -1,18 +1,18 @@
-//! The subschemas of a schema and where they stand.
+//! The subschemas of a schema, with their places.
 
 use mcp_core::schema::subschemas;
 use serde_json::{Map, Value};
 
-/// What a subschema is to the one that holds it.
+/// The role of a subschema in its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// The schema itself.
+    /// The root schema.
     Root,
-    /// That of a named property.
+    /// The schema of a named property.
     Property,
-    /// That of an array's elements.
+    /// The schema of an array's elements.
     Items,
-    /// Anything else: a branch, a definition, the schema of other properties.
+    /// Any other: a branch, a definition, the schema of other properties.
     Other,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Place<'s> {
     pub(crate) schema: &'s Value,
 }
 
-/// Every subschema, a schema before those it holds, in the order they are written.
+/// All subschemas in written order, each schema before its subschemas.
 pub(crate) fn places(schema: &Value) -> Vec<Place<'_>> {
     let mut places = Vec::new();
     let mut open = vec![Place {

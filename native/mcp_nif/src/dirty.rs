@@ -57,14 +57,14 @@ impl Semaphore {
         None
     }
 
-    /// Frees the permit if no process waits, and says whether it did.
+    /// Frees the permit if no process waits, and returns whether it did.
     fn give_back(&mut self) -> bool {
         let free = self.waiting.is_empty();
         self.permits = self.permits.saturating_sub(usize::from(free));
         free
     }
 
-    /// Removes a process from the called ones, and says whether it was one.
+    /// Removes a process from the called processes, and returns whether it was one.
     fn strike(&mut self, pid: LocalPid) -> bool {
         let waiter = self.called.iter().position(|(called, _)| *called == pid);
         waiter

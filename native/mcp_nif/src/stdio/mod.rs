@@ -69,8 +69,8 @@ fn stdio_read(
     }
 }
 
-/// Waits at most `wait_us` microseconds for an event; else returns `none`. Not allowed while the
-/// thread has a credit.
+/// Waits at most `wait_us` microseconds for an event; returns `none` without one. The thread must
+/// have no credit.
 #[rustler::nif]
 #[expect(
     clippy::needless_pass_by_value,
