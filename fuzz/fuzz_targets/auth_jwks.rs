@@ -208,8 +208,7 @@ fn prints_no_key(keys: &KeySet, materials: &[&Material]) {
     }
 }
 
-/// Checks a token for each name and algorithm: it passes if exactly one key fits, and with that
-/// key.
+/// Checks a token for each name and algorithm: it passes with the only fitting key.
 fn tokens(keys: &KeySet, expected: &[&Key]) {
     let is_named = expected.iter().any(|key| key.kid.is_some());
     let mut names: Vec<Option<String>> =

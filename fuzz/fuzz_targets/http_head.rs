@@ -1,5 +1,4 @@
-//! HTTP requests to the endpoint: accepted heads are addressed to this machine, and every answer is
-//! valid.
+//! HTTP requests to the endpoint: accepted heads address this machine, and every answer is valid.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,5 +1,4 @@
-//! A URI template, a URI, and values, separated by NULs: parsed, matched, expanded, and matched
-//! again.
+//! A URI template, a URI, and values, with NULs between: parsed, matched, expanded, matched again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

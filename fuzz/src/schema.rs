@@ -25,8 +25,7 @@ pub static COMPILER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(COMP
 /// The thread that checks values.
 pub static CHECKER: LazyLock<Worker> = LazyLock::new(|| Worker::with_stack(CHECKER_STACK));
 
-/// The steps that take less than 100 ms in the instrumented build, which is slower than the
-/// library's.
+/// The steps that take less than 100 ms in the instrumented build, which is the slower one.
 const MAX_STEPS: u64 = 500_000;
 
 /// The largest expressions whose size is computed in less than 100 ms.

@@ -12,8 +12,7 @@ use crate::terms::{
     Context, finished, is_known_struct, plan_struct, read_term_with, write_in_order,
 };
 
-/// Whether to indent the text; the peer's revision, or `None` to write every field; the order of
-/// keys.
+/// Whether to indent; the peer's revision, or `None` to write every field; the order of keys.
 type EncodeOptions<'a> = (bool, Option<&'a str>, Term<'a>);
 
 /// `max_bytes`, `max_depth`, `max_values`, `max_digits`; whether the last of equal keys wins.

@@ -1,5 +1,4 @@
-//! Argument rules outside the schema: strings that must be dates or other types, and dropped
-//! members.
+//! Argument rules outside the schema: types of strings such as dates, and dropped members.
 
 use serde_json::{Map, Value, json};
 

@@ -1,5 +1,4 @@
-//! Arguments that headers repeat (2026-07-28): a call with the old annotations must pass with the
-//! new ones.
+//! Arguments that headers repeat (2026-07-28): calls with the old annotations must still pass.
 
 use serde_json::Value;
 

@@ -9,8 +9,7 @@ use mcp_core::catalog::Definition;
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The declaration contradicts itself, or a widely used client refuses the tool or the
-    /// catalogue.
+    /// The declaration contradicts itself, or a widely used client refuses it.
     Error,
     /// Some clients refuse or misread it, or it misleads models.
     Warning,

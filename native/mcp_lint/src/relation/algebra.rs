@@ -149,8 +149,7 @@ fn contradiction(
     Some(Contradiction { pointer, keywords })
 }
 
-/// Whether the schema is one of the spellings of "no value": `false`, `{"not": {}}` or `{"not":
-/// true}`.
+/// Whether the schema is a spelling of "no value": `false`, `{"not": {}}` or `{"not": true}`.
 fn is_never(schema: &Value) -> bool {
     match schema {
         Value::Bool(allowed) => !allowed,

@@ -29,8 +29,7 @@ const OTHERWISE: &[&str] = &[
     "patternProperties",
 ];
 
-/// Whether `outer` accepts every value of `inner`; formats are annotations in both, or asserted in
-/// both.
+/// Whether `outer` accepts every value of `inner`; both assert formats, or neither does.
 pub(super) fn covers(outer: &Value, inner: &Value, asserts_formats: bool) -> Answer {
     let document = |root| Document::new(root, asserts_formats);
     let (Ok(outer), Ok(inner)) = (document(outer), document(inner)) else {

@@ -1,7 +1,6 @@
 //! Values that a schema may accept: its examples, and values at its limits.
 //!
-//! The values may be invalid, so callers validate them: a wrong guess never becomes a wrong
-//! answer.
+//! The values may be invalid, so callers validate them.
 
 use serde_json::{Map, Value, json};
 
@@ -139,8 +138,7 @@ impl Sampler<'_> {
         found
     }
 
-    /// One object with the required properties, then objects that differ from it in one
-    /// property.
+    /// One object with the required properties, then objects that differ in one property.
     fn objects(&self, schema: &Map<String, Value>, depth: usize) -> Vec<Value> {
         let inner = depth.saturating_add(1);
         let empty = Map::new();

@@ -236,9 +236,8 @@ impl<'a> Incoming<'_, 'a> {
             && self.head.framing != Framing::Chunked
     }
 
-    /// Admits a complete request of a session by the revision in its head. The session's process
-    /// checks later that the session exists and has this revision. All other messages wait for that
-    /// process.
+    /// Admits a complete request of a session by the revision in its head. Elixir checks later that
+    /// the session exists and has this revision. A session's other messages wait for that check.
     fn of_session(&self, accepted: &AcceptedHead) -> Option<Term<'a>> {
         let id = accepted
             .session_id

@@ -8,8 +8,7 @@ use rustler::{Encoder, Env, Term};
 use crate::atoms;
 use crate::terms::{Context, Extras, write_shape};
 
-/// The Content-Security-Policy for a declared `csp`, which may be `nil`; `sandbox` selects the form
-/// for a sandbox.
+/// The Content-Security-Policy for a declared `csp` or `nil`; `sandbox` selects a sandbox's form.
 #[rustler::nif]
 fn content_security_policy<'a>(env: Env<'a>, declared: Term<'a>, sandbox: bool) -> Term<'a> {
     let policy = if sandbox {

@@ -16,8 +16,7 @@
 
 use std::os::fd::BorrowedFd;
 
-/// Removes a descriptor from all sets of this process. Without `/proc` no set is found, and nothing
-/// changes.
+/// Removes a descriptor from all sets of this process. Without `/proc` it finds no sets.
 #[cfg(target_os = "linux")]
 pub(super) fn forget(descriptor: BorrowedFd<'_>) {
     use rustix::event::epoll;

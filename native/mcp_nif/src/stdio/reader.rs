@@ -125,8 +125,7 @@ impl Reader {
     }
 
     /// Reads the lines that arrive within the time on the owner's scheduler. This wakes two threads
-    /// fewer than the reader thread would. `None` if nothing arrives, or if the thread should read
-    /// it.
+    /// fewer than the reader thread. `None` if nothing arrives, or if the thread should read it.
     pub(super) fn take<'a>(&self, env: Env<'a>, wait: Duration) -> Option<Term<'a>> {
         if !self.descriptors.predictable_input {
             return None;

@@ -51,8 +51,7 @@ fn by_step(edits: &[Edit], depth: usize) -> impl Iterator<Item = &[Edit]> {
     edits.chunk_by(move |one, other| one.path.get(depth) == other.path.get(depth))
 }
 
-/// The key and the value of a member. The key may be an atom if the term does not come from a
-/// message.
+/// The key and the value of a member. The key may be an atom in terms outside of messages.
 fn member<'a>(env: Env<'a>, map: Term<'a>, name: &str) -> Option<(Term<'a>, Term<'a>)> {
     let key: Term<'a> = NewBinary::from_slice(env, name.as_bytes()).into();
     if let Ok(value) = map.map_get(key) {

@@ -30,8 +30,7 @@ pub(crate) enum EncodeErrorKind {
     UnknownStruct,
     /// An application's struct whose encoder failed.
     EncoderFailed,
-    /// More work than [`Context::budget`](super::Context) allows: the caller must use a dirty
-    /// scheduler.
+    /// More work than [`Context::budget`](super::Context) allows: it needs a dirty scheduler.
     OverBudget,
 }
 

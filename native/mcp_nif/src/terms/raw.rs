@@ -1,5 +1,4 @@
-//! Terms without their environment, and an iterator over a map's members that only makes the VM's
-//! calls.
+//! Terms without their environment, and a thin iterator over a map's members.
 //!
 //! A [`Term`] has three words. Rustler's `MapIterator` has two iterators, one for each end, of
 //! eleven words each. Both pass from call to call through memory. Without them, reading and writing
@@ -78,8 +77,7 @@ impl<'a> Raw<'a> {
     #[inline]
     pub(super) fn bytes(self, env: Env<'a>) -> Option<&'a [u8]> {
         let mut binary = MaybeUninit::uninit();
-        // SAFETY: the term belongs to `env`, and `binary` has the size of the struct that the call
-        // fills in.
+        // SAFETY: the term belongs to `env`, and `binary` has the size of the struct to fill in.
         let found = unsafe { enif_inspect_binary(env.as_c_arg(), self.term, binary.as_mut_ptr()) };
         if found == 0 {
             return None;
@@ -244,14 +242,12 @@ pub(super) fn list<'a>(env: Env<'a>, elements: &[Raw<'a>]) -> Raw<'a> {
     }
 }
 
-/// A map of these keys and values; `None` if the VM refuses it, such as a small map with two
-/// equal keys.
+/// A map of these keys and values; `None` if the VM refuses it (a small map with equal keys).
 #[inline]
 pub(super) fn map<'a>(env: Env<'a>, keys: &[Raw<'a>], values: &[Raw<'a>]) -> Option<Raw<'a>> {
     let size = keys.len().min(values.len());
     let mut map = ErlNifTerm::default();
-    // SAFETY: a `Raw` is exactly the VM's word, and there are as many keys and values as the call
-    // is told.
+    // SAFETY: a `Raw` is exactly the VM's word, and both slices have at least `size` elements.
     let made = unsafe {
         enif_make_map_from_arrays(
             env.as_c_arg(),

@@ -1,5 +1,4 @@
-//! Presents terms as JSON to the schema validator, which checks the handler's arguments and results
-//! directly.
+//! Presents terms as JSON to the schema validator, without a copy.
 //!
 //! Only terms that [`super::normalize`] accepts can be checked so, or [`Values`], which are built
 //! from such terms.

@@ -179,8 +179,7 @@ impl<'e, 'a> Sink<'a> for TermSink<'e, 'a> {
 
     #[inline]
     fn object(&mut self, keys: &[Raw<'e>], values: &[Raw<'e>]) -> Result<Raw<'e>, Duplicate> {
-        // With two equal keys the VM refuses a small map, but silently drops a member of a large
-        // map.
+        // With equal keys the VM refuses a small map, but silently drops members of a large map.
         raw::map(self.env, keys, values)
             .filter(|map| map.size(self.env) == Some(keys.len()))
             .or_else(|| self.last_of_each(keys, values))

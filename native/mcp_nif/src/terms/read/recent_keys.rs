@@ -30,8 +30,8 @@ impl<'e, 'a> RecentKeys<'e, 'a> {
         }
     }
 
-    /// The key that followed the last keys before, and its length, if `rest` starts with it and a
-    /// quote.
+    /// The key that followed the last keys before, if `rest` starts with it and a quote; its
+    /// length.
     #[inline]
     pub(super) fn expected(&mut self, rest: &[u8]) -> Option<(Raw<'e>, usize)> {
         let slot = *self.followers.get(self.context)?;

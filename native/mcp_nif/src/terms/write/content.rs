@@ -28,8 +28,7 @@ impl<'a> Writer<'_, 'a> {
         Ok(true)
     }
 
-    /// Before 2025-11-25 a message has one block: a message with several blocks becomes several
-    /// messages.
+    /// Before 2025-11-25 a message has one block: several blocks become several messages.
     fn one_block_each(&mut self, shape: &'static Shape, term: Raw<'a>) -> Outcome {
         let table = table_of(shape)?;
         let many = table

@@ -23,8 +23,7 @@ pub(crate) fn write_in_order<'a>(
     Writer::new(out, term.get_env(), *context).value_in_order(term.into(), &mut order)
 }
 
-/// An order, and its arrangement of the last map's members: most maps of a list have the same
-/// keys.
+/// An order, with its arrangement of the last map: most maps of a list have the same keys.
 #[derive(Default)]
 struct Order<'a> {
     steps: Vec<Step<'a>>,
