@@ -1,6 +1,5 @@
 defmodule McpServer.ArchitectureTest do
-  # The arrows of ARCHITECTURE.md and the invariants that no single module can keep, read off the
-  # compiled modules.
+  # The dependencies of ARCHITECTURE.md and the invariants of the whole library, read from the compiled modules.
   use ExUnit.Case, async: true
 
   alias McpServer.{Catalog, Connection, JSON, Options, Protocol, ServerOptions}
@@ -17,7 +16,7 @@ defmodule McpServer.ArchitectureTest do
     end
   end
 
-  # Module → the functions of other modules that it calls.
+  # Maps a module to the functions of other modules that it calls.
   defp calls do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)
 
@@ -62,8 +61,8 @@ defmodule McpServer.ArchitectureTest do
 
     makers = for {module, imports} <- calls(), lib?(module), call <- imports, call in made, uniq: true, do: module
 
-    # These run while a router compiles or a command starts: the text is the developer's. A protocol looks for the
-    # implementation of a struct's module, which is an atom already.
+    # These run while a router compiles or a task starts: the text is the developer's. A protocol looks for the
+    # implementation of a struct's module, which is already an atom.
     assert makers --
              [
                Mix.McpServer,
@@ -75,16 +74,16 @@ defmodule McpServer.ArchitectureTest do
              ] == []
   end
 
-  # M27: what comes back from a client, or from a store that others write to, makes none either.
+  # M27: terms that come back from clients or shared stores create no atoms either.
   test "invariant 3: terms of other makers are read without atoms or functions of theirs" do
     read = [{:erlang, :binary_to_term, 1}]
     readers = for {module, imports} <- calls(), lib?(module), call <- imports, call in read, do: module
 
-    # These read what the same node has written, and nobody else can write.
+    # These modules read only terms that no other node can write.
     assert Enum.sort(readers) == [McpServer.DualResponse.Creation, McpServer.DualResponse.Store.ETS]
   end
 
-  # Invariant 7. Where a documented option may be `:infinity`, who sets it has written so.
+  # Invariant 7. `:infinity` must be set explicitly, where it is allowed.
   test "invariant 7: no option is without end by default" do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)
 
@@ -115,7 +114,7 @@ defmodule McpServer.ArchitectureTest do
     objects = [McpServer.Tool, McpServer.Prompt, McpServer.Resource, McpServer.Router, McpServer.Dispatch]
     above_values = transports ++ [McpServer.Dispatch, McpServer.Call, McpServer.Session, McpServer.Catalog]
 
-    # Room → the rooms above it, which it must not know.
+    # Maps a room to the rooms above it, which it must not depend on.
     rooms = %{
       McpServer.JSON => above_values ++ [McpServer.Protocol, McpServer.Router],
       McpServer.Protocol => transports ++ [McpServer.Dispatch, McpServer.Call, McpServer.Session],
@@ -125,18 +124,18 @@ defmodule McpServer.ArchitectureTest do
       McpServer.Prompt => above_values,
       McpServer.Resource => above_values,
       McpServer.Completion => above_values,
-      # Of HTTP it knows a request that it is given: a sink, or the exchange that answers one.
+      # It uses only the request from HTTP: a sink, or the exchange that answers it.
       McpServer.DualResponse.Rest =>
         (transports -- [McpServer.Http, McpServer.HttpRequest]) ++ (objects -- [McpServer.Dispatch]),
       McpServer.Content => above_values,
       McpServer.App => above_values,
-      # Of dispatch they know how a failure is logged.
+      # From dispatch they use only the logging of failures.
       McpServer.Envelope => above_values -- [McpServer.Dispatch],
       McpServer.Presentation => above_values -- [McpServer.Dispatch],
       McpServer.Session => transports ++ [McpServer.Dispatch, McpServer.JSON],
       McpServer.Dispatch => transports,
       McpServer.Stdio => objects,
-      # Shared by both servers, and so below them. Of dispatch it knows how a failure is logged.
+      # Both servers use this room, so it is below them. From dispatch it uses only the logging of failures.
       McpServer.Http => [McpServer.HttpServer, McpServer.HttpPlug, McpServer.Stdio | objects -- [McpServer.Dispatch]],
       McpServer.HttpServer => [McpServer.HttpPlug, McpServer.Stdio | objects],
       McpServer.HttpPlug => [McpServer.HttpServer, McpServer.Stdio, McpServer.Connection | objects]
@@ -176,7 +175,7 @@ defmodule McpServer.ArchitectureTest do
     named =
       for module <- modules,
           Enum.any?(path, &below?(module, &1)),
-          # An implementation of the seam belongs to its guest.
+          # An implementation for a guest belongs to the guest.
           not String.starts_with?(inspect(module), "McpServer.Tool.Result."),
           {:ok, {^module, [atoms: atoms]}} = module |> :code.which() |> :beam_lib.chunks([:atoms]),
           {_index, atom} <- atoms,
@@ -226,7 +225,7 @@ defmodule McpServer.ArchitectureTest do
   end
 
   defmodule Sink do
-    # A transport that tells a process what is written to it.
+    # A transport that sends the written data to a process.
     use McpServer.Connection.OneStream
 
     defstruct [:owner]

@@ -1,5 +1,5 @@
 defmodule McpServer.NotesGuideTest do
-  # The guide builds the example step by step: its code is the example's.
+  # The guide builds the example step by step: its code equals the example's.
   use ExUnit.Case, async: true
 
   defp flat(code),

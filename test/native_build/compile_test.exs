@@ -1,7 +1,7 @@
 Code.require_file("../../native/build.exs", __DIR__)
 
 defmodule McpServer.NativeBuild.CompileTest do
-  # The compiler of Mix, in a copy of the package that has a VM of its own, with a cargo that writes down its calls.
+  # The Mix compiler, in a separate VM and a copy of the package, with a cargo that records its calls.
   use ExUnit.Case, async: true
 
   alias McpServer.NativeBuild.{Checksums, Precompiled, Target}
@@ -13,12 +13,12 @@ defmodule McpServer.NativeBuild.CompileTest do
 
   defp package(context, name \\ "package"), do: PackageCopy.create(Path.join(context.tmp_dir, name))
 
-  # Gives what mix printed, and its status.
+  # Returns the output of mix, and its status.
   defp compile(context, package, env \\ %{}, bin \\ nil, task \\ "compile.mcp_native") do
     PackageCopy.mix(package, [task], Map.merge(PackageCopy.environment(context.tmp_dir, bin), env))
   end
 
-  # Programs that stand for cargo and rustc. The library holds the number of the call.
+  # Stand-ins for cargo and rustc. The library contains the number of the call.
   defp rust(context, version \\ "rustc 1.99.0 (stands for it)") do
     bin = Path.join(context.tmp_dir, "rust")
     File.mkdir_p!(bin)
@@ -48,7 +48,7 @@ defmodule McpServer.NativeBuild.CompileTest do
 
   defp archive, do: Precompiled.name(@version, Target.host()) <> ".tar.gz"
 
-  # A release of that library, and the package's checksums of it.
+  # A release of that library, and its checksums in the package.
   defp release(context, package, library) do
     file = Path.join(context.tmp_dir, archive())
     name = to_charlist(Precompiled.name(@version, Target.host()))

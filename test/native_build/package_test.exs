@@ -1,8 +1,8 @@
 Code.require_file("../../native/build.exs", __DIR__)
 
 defmodule McpServer.NativeBuild.PackageTest do
-  # What a new user does on a machine without Rust: a project whose dependency is the package, with its checksums, and the
-  # release on a host. Mix starts the server at once, so all is compiled on the way to the first answer.
+  # A new user's machine without Rust: a project that depends on the package with its checksums, and a release on a
+  # host. Mix starts the server at once, so the first response comes after the compilation.
   use ExUnit.Case, async: true
 
   import McpServer.StdioPeer
@@ -15,7 +15,7 @@ defmodule McpServer.NativeBuild.PackageTest do
 
   @version Mix.Project.config()[:version]
 
-  # The archives of `bin/release try`. Otherwise the library of this build stands for one that `bin/release build` makes.
+  # The archives of `bin/release try`. Otherwise the library of this build replaces one that `bin/release build` makes.
   defp release(folder, package) do
     archives = System.get_env("RELEASE_ARCHIVES") || packed(folder)
     bin_release(["checksums", archives, Checksums.path(package)])

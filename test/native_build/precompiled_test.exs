@@ -1,7 +1,7 @@
 Code.require_file("../../native/build.exs", __DIR__)
 
 defmodule McpServer.NativeBuild.PrecompiledTest do
-  # What mix.exs loads before anything is compiled. A release host on loopback, a cache and a package of each test's own.
+  # The code that mix.exs loads before compilation. Each test has its own release host on loopback, cache and package.
   use ExUnit.Case, async: true
 
   import ExUnit.CaptureIO
@@ -14,7 +14,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
   @file_name "libmcp_nif-v1.2.3-nif-2.15-x86_64-unknown-linux-gnu.so"
   @archive @file_name <> ".tar.gz"
 
-  # A package whose checksums name the archive, which is one of these entries unless its bytes are given.
+  # A package with the archive's checksum. The archive has these entries, unless its bytes are given.
   defp package(context, archive) do
     root = Path.join(context.tmp_dir, "package")
     released = Path.join(context.tmp_dir, "released")
@@ -103,7 +103,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
     test "is used though the cache cannot be written, and a line says so", context do
       package = package(context, whole())
       address = ReleaseHost.start(ReleaseHost.folder(package.released))
-      # Nobody can make a folder below a file, not even who may write everywhere.
+      # Even root cannot create a folder below a file.
       File.write!(cache(context), "in the way")
 
       line =

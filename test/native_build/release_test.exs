@@ -1,5 +1,5 @@
 defmodule McpServer.NativeBuild.ReleaseTest do
-  # `bin/release` without its first step, which takes minutes: the library of this build stands for one of a release.
+  # `bin/release` without its first step, which takes minutes: the library of this build replaces a released one.
   use ExUnit.Case, async: true
 
   alias McpServer.Native.Library
@@ -11,13 +11,13 @@ defmodule McpServer.NativeBuild.ReleaseTest do
 
   Code.require_file("../../native/build.exs", __DIR__)
 
-  # Gives the output and the exit status. Any glibc will do, unless the test is about it.
+  # Returns the output and the exit status. Any glibc suffices, unless the test is about glibc.
   defp release(arguments, env \\ %{"GLIBC_FLOOR" => "2.99"}) do
     System.cmd(Path.expand("bin/release"), arguments, env: Map.put(env, "MIX_ENV", "test"), stderr_to_stdout: true)
   end
 
   defp library, do: "#{Library.path()}.so"
-  # A smaller one, of Erlang's own.
+  # A smaller library, from Erlang itself.
   defp other_library, do: "#{:code.priv_dir(:crypto)}/lib/crypto.so"
   defp name(target \\ Target.host()), do: Precompiled.name(@version, target)
   defp archive(context, target \\ Target.host()), do: Path.join(context.tmp_dir, name(target) <> ".tar.gz")
@@ -78,12 +78,12 @@ defmodule McpServer.NativeBuild.ReleaseTest do
 
   test "refuses what is no NIF library, a library for another C library, and one that does not load", context do
     broken = Path.join(context.tmp_dir, "broken.so")
-    # The name of what initialises it, wherever that stands.
+    # Replaces the name of the init function everywhere.
     File.write!(broken, String.replace(File.read!(other_library()), "nif_init", "nif_unit"))
     pack(context, broken)
     assert refusal(context) == "the library for #{Target.host()} does not export nif_init"
 
-    # Erlang knows that it belongs to another module.
+    # Erlang notices that the library belongs to another module.
     pack(context, other_library())
     assert refusal(context) =~ ~r/the library for #{Target.host()} does not load here\z/
 

@@ -1,7 +1,7 @@
 Code.require_file("../../native/build.exs", __DIR__)
 
 defmodule McpServer.NativeBuild.TlsTest do
-  # A release host with a certificate of the test's own authority, reached directly or through a proxy.
+  # A release host with a certificate from the test's authority, reached directly or through a proxy.
   use ExUnit.Case, async: true
 
   alias McpServer.NativeBuild.{Download, Proxy}
@@ -9,11 +9,11 @@ defmodule McpServer.NativeBuild.TlsTest do
 
   @moduletag :tmp_dir
 
-  # `pkix_test_data` signs with SHA-1 if it is not told otherwise, which TLS refuses since Erlang/OTP 26.
+  # By default `pkix_test_data` signs with SHA-1, which TLS refuses since Erlang/OTP 26.
   @signed [key: {:namedCurve, {1, 2, 840, 10_045, 3, 1, 7}}, digest: :sha256]
   @alternative_names {2, 5, 29, 17}
 
-  # The server's options, and the file with the authority that it is known by.
+  # The server's options, and the file with its authority.
   defp certificate(context, name) do
     names = {:Extension, @alternative_names, false, [{:dNSName, name}]}
 
@@ -46,7 +46,7 @@ defmodule McpServer.NativeBuild.TlsTest do
   test "a certificate of another host is refused", context do
     {address, authorities} = host(context, ~c"example.invalid")
 
-    # The alert of newer versions of Erlang/OTP, and that of older ones.
+    # The alerts of newer and of older versions of Erlang/OTP.
     assert Download.get("#{address}/file", %{"HEX_CACERTS_PATH" => authorities}) in [
              {:error, "#{address}/file cannot be reached (TLS: bad_certificate)"},
              {:error, "#{address}/file cannot be reached (TLS: handshake_failure)"}
@@ -98,7 +98,7 @@ defmodule McpServer.NativeBuild.TlsTest do
              %{direct | credentials: {~c"user", ~c""}, direct: [~c"a.example", ~c"*.b.example"]}
   end
 
-  # Tells the test what was asked of it, and connects.
+  # Reports each request to the test, and connects.
   defp proxy do
     test = self()
 

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.AccessReloadTest do
-  # The function of `authorize:` is compiled again while its router is served, and takes more, or less, than before.
+  # The function of `authorize:` is recompiled with another arity while its router is served.
   use ExUnit.Case, async: false
 
   alias McpServer.Test

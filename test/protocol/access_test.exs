@@ -1,5 +1,6 @@
 defmodule McpServer.Protocol.AccessTest do
-  # One rule for list and call: what a client may not use is not listed, and naming it is like naming nothing.
+  # Lists and calls follow one rule: a hidden entry is not listed, and a call of it gets the response for an unknown
+  # name.
   use ExUnit.Case, async: true
 
   import McpServer.Test, only: [connect: 2, request: 3]
@@ -23,7 +24,7 @@ defmodule McpServer.Protocol.AccessTest do
   defp completion(ref, name),
     do: {"completion/complete", %{"ref" => ref, "argument" => %{"name" => name, "value" => "x"}}}
 
-  # What would tell a stranger apart from a client of a server that has none of it.
+  # Requests that could reveal hidden entries, compared with a server that has none.
   defp probes do
     [
       {"tools/call", %{"name" => "delete", "arguments" => %{"id" => 1}}},
@@ -52,7 +53,7 @@ defmodule McpServer.Protocol.AccessTest do
     ]
   end
 
-  # The twin completes nothing, so it has no such method; what it would say of an unknown name is said here.
+  # The other server completes nothing, so it lacks the method. These are the responses for unknown names.
   defp unknown_completions do
     [
       {completion(%{"type" => "ref/prompt", "name" => "staff"}, "name"), "Prompt 'staff' not found"},

@@ -1,6 +1,6 @@
 defmodule McpServer.Protocol.ArgumentsTest do
-  # What a handler gets of its arguments, and what the model is told: the same in every revision, over stdio, over HTTP
-  # and in the callbacks of the router.
+  # The arguments of handlers and the errors for the model: the same in every revision, over stdio, over HTTP and in the
+  # router's callbacks.
   use McpServer.HttpCase, async: true
 
   alias McpServer.{ArgumentsRouter, ArgumentsTable, StdioPeer, Test}
@@ -15,7 +15,7 @@ defmodule McpServer.Protocol.ArgumentsTest do
 
   @options [router: ArgumentsRouter]
 
-  # The problems in the order of their texts: the validator says them in its own.
+  # The problems, sorted: the validator has another order.
   defp told(%{"result" => %{"isError" => true, "content" => [%{"text" => text}]}}) do
     [_heading | lines] = String.split(text, "\n- ")
     {:refused, Enum.sort(lines)}

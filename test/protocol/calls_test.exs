@@ -1,6 +1,6 @@
 defmodule McpServer.Protocol.CallsTest do
-  # A call's life: running beside others, ending well, badly, late or not at all.
-  # Not async: several tests read the log, which is everybody's.
+  # The lifecycle of calls: concurrency, success, failure, timeout and hanging. Not async: several tests read the log,
+  # which all tests share.
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 
@@ -238,7 +238,7 @@ defmodule McpServer.Protocol.CallsTest do
       assert %{"id" => 1} = next(client)
     end
 
-    # What had ended was searched for through all messages, each time a call ended.
+    # Earlier, each end of a call searched all messages in the mailbox.
     test "a connection that is crowded takes its messages as they come" do
       client = open(gated(self()), revision: "2025-11-25")
       [first, last] = for n <- 1..2, do: tool(client, n, "run", %{"n" => n}) && entered(n)

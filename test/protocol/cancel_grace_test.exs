@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.CancelGraceTest do
-  # A handler whose call is cancelled, or out of time, gets a signal that it can trap before it is killed.
+  # If its call is cancelled or times out, a handler gets a trappable exit signal before it is killed.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.ConfirmRouter
 
@@ -40,7 +40,7 @@ defmodule McpServer.Protocol.CancelGraceTest do
       cancel(client)
       assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 5_000
       assert_receive {:DOWN, ^monitor, :process, _pid, _reason}, 5_000
-      # Nothing of it reaches the client.
+      # The client gets no response.
       refute_received {:mcp_client, _reference, %{"id" => 1}}
     end
 
@@ -111,14 +111,14 @@ defmodule McpServer.Protocol.CancelGraceTest do
       StdioPeer.write(peer, JSON.encode!(cancelled))
       noted.("{:shutdown, :cancelled}")
 
-      # The first answer is that of the second call.
+      # The first response belongs to the second call.
       StdioPeer.write(peer, call(unquote(revision), 2, "tidy_late", file))
       assert %{"id" => 2, "result" => %{"isError" => true}} = StdioPeer.read(peer)
       noted.("{:shutdown, :timeout}")
     end
   end
 
-  # What follows is not start-up.
+  # Waits for the end of the start, so that it is not measured.
   defp open(peer, "2026-07-28") do
     StdioPeer.write(peer, StdioPeer.call("open", "bold"))
     assert %{"id" => "open"} = StdioPeer.read(peer, 30_000)

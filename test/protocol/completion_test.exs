@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.CompletionTest do
-  # What is answered where nothing completes: the capability decides on the method, the target on its values.
+  # Responses without completion functions: the capability decides about the method, the target about the values.
   use ExUnit.Case, async: true
 
   alias McpServer.Test.Client

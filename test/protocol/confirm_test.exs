@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.ConfirmTest do
-  # `McpServer.Controller.confirm/4` in both eras: asked once, and nothing done without consent.
+  # `McpServer.Controller.confirm/4` in both eras: it asks once, and without consent the handler does nothing.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.ConfirmRouter
 
@@ -75,9 +75,9 @@ defmodule McpServer.Protocol.ConfirmTest do
     assert {:ok, [%{text: "Deleted note 7"}]} = ConfirmRouter.call_tool(agreed, "delete", %{"id" => 7})
     assert {:input_required, asked, _state} = ConfirmRouter.call_tool(agreed, "delete", %{"id" => 8})
     assert asked["confirm"].params["message"] == "Delete note 8?"
-    # Nobody has been asked anything.
+    # The user has not been asked yet.
     assert {:input_required, _asked, _state} = ConfirmRouter.call_tool(%{agreed | state: nil}, "delete", %{"id" => 7})
-    # The client has come again without an answer.
+    # The client has sent the request again without a response.
     assert {:input_required, _asked, _state} =
              ConfirmRouter.call_tool(%{agreed | input_responses: %{}}, "delete", %{"id" => 7})
   end

@@ -1,5 +1,6 @@
 defmodule McpServer.Protocol.DebugErrorsTest do
-  # Who reads why a call failed. Mix's environment and the application's are everybody's, so these tests run alone.
+  # The visibility of a failure's reason. Mix's environment and the application's environment are global, so these tests
+  # are not async.
   use McpServer.RouterCase, async: false
   use McpServer.Test, router: McpServer.DebugRouter
 
@@ -63,7 +64,7 @@ defmodule McpServer.Protocol.DebugErrorsTest do
       [dev, test, prod] = for environment <- [:dev, :test, :prod], do: compiled_in(environment)
       assert for(router <- [dev, test, prod], do: fail(router, "raise", @revision) == "") == [false, false, true]
 
-      # What is configured comes before that, and a router's own option before what is configured.
+      # The configuration has precedence over Mix's environment, and the router's option over the configuration.
       Application.put_env(:mcp_server, :debug_errors, true)
       assert fail(prod, "raise", @revision) == "** (RuntimeError) boom"
       assert fail(failing(", debug_errors: false"), "raise", @revision) == ""

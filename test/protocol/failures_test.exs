@@ -1,6 +1,6 @@
 defmodule McpServer.Protocol.FailuresTest do
-  # Calls that go wrong: what the client is told, what the log says, and that nobody else notices.
-  # Not async: these tests read the log, which is everybody's.
+  # Failing calls: the response, the log, and no effect on other calls. Not async: these tests read the log, which all
+  # tests share.
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 
@@ -52,7 +52,7 @@ defmodule McpServer.Protocol.FailuresTest do
       end
     end
 
-    # The line of a killed call is written by a process of its own.
+    # A separate process logs the line of a killed call.
     defp failing(call, fun) do
       test = self()
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Protocol.HandlerFaultsTest do
-  # Handlers that go wrong, over both transports: what the client is told, what the log says, that the VM is as it
-  # was before, and that the next call is answered.
+  # Faulty handlers, over both transports: the response, the log, no remaining processes or memory in the VM, and the
+  # response to the next call.
   use ExUnit.Case, async: true
 
   alias McpServer.{FaultServer, HttpClient, HttpPeer, HttpRequests, HttpSession, StdioPeer}
@@ -11,8 +11,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
   @failed ~r/\ATool execution failed \(error id ([0-9a-f]{16})\)(?:: (?:it did not finish|its result is larger) .*)?\z/
   @most_logged 8_192
 
-  # A VM that serves, and around what happens the assertion that nothing is left of it. The first time, code is loaded
-  # and caches are filled: that is before.
+  # A VM with a server. Asserts that `fun` leaves nothing behind. The first run loads code and fills caches, before the
+  # measurement.
   defp kept(transport, context, options \\ [], fun) do
     {first, options} = Keyword.pop(options, :first, fun)
     server = FaultServer.start(transport, context.tmp_dir, options)
@@ -26,8 +26,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
   defp echoes?(server),
     do: FaultServer.text(FaultServer.call(server, "echo", %{"text" => "next"})) == ~s({"text":"next"})
 
-  # Who starts the calls, asked until it is another one than before: while it is restarted a request is refused over
-  # HTTP, and over stdio what was read is lost.
+  # Waits until the process that starts the calls has been replaced. During its restart HTTP requests are refused, and
+  # over stdio the messages already read are lost.
   defp assert_restarted(server, before, left \\ 100) do
     assert left > 0, "nobody has taken the place of #{before}"
     id = System.unique_integer([:positive])
@@ -65,7 +65,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
     end
   end
 
-  # A tool's failure is a result with an id, and the log has one entry of that id, of a bounded size.
+  # A tool's failure is a result with an id. The log has one entry with that id, of bounded size.
   defp assert_failed(server, answer) do
     assert %{"result" => %{"isError" => true, "content" => [%{"text" => text}]}} = answer
     assert [_, id] = Regex.run(@failed, text)
@@ -118,7 +118,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         kept(@transport, context, fn server ->
           parent = FaultServer.text(FaultServer.call(server, "parent"))
           server = FaultServer.begin(server, 1, "fail", %{"how" => "kill its parent"})
-          # Over HTTP that is the process which holds the client's socket.
+          # Over HTTP this is the process with the client's socket.
           if @transport == :http, do: assert_raise(RuntimeError, ~r/has closed/, fn -> FaultServer.await(server, 1) end)
           assert_restarted(server, parent)
           assert echoes?(server)
@@ -204,11 +204,11 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
         kept(@transport, context, fn server ->
           id = System.unique_integer([:positive])
           arguments = %{"from" => "a cancelled call", "count" => 1_000}
-          # Over HTTP nobody is left who could take them.
+          # Over HTTP no process is left to receive them.
           told = if @transport == :stdio, do: "reported 999 times: [:ok]", else: "reported 999 times: [error: :closed]"
           reported = logged(server, told)
           server = FaultServer.begin(server, id, "progress", arguments, meta: %{"progressToken" => "p"})
-          # Over stdio whatever comes of the call would be read below.
+          # Over stdio the code below would read any message of this call.
           if @transport == :stdio, do: assert(%{"params" => %{"progress" => 1}} = StdioPeer.message(server.peer))
           assert eventually(fn -> logged(server, "the call reports") == reported + 1 end, 500)
           FaultServer.cancel(server, id)
@@ -237,7 +237,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
           assert FaultServer.text(FaultServer.call(server, "spawn", %{"count" => 10_000})) == "10000"
           assert FaultServer.figures(server)["processes"] >= before + 10_000
           assert echoes?(server)
-          # None of them was ended with the call.
+          # None of these processes ended with the call.
           assert FaultServer.text(FaultServer.call(server, "reap")) == "10000"
         end)
       end
@@ -267,7 +267,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
       test "halt ends the VM with the status it names (documented)", context do
         server = FaultServer.start(@transport, context.tmp_dir)
         FaultServer.begin(server, 1, "halt")
-        # stdio: that of the pipe, whose last command is the VM.
+        # Over stdio this is the status of the pipe, whose last command is the VM.
         assert FaultServer.ended(server) == 3
       end
     end

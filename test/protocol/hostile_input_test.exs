@@ -1,6 +1,6 @@
 defmodule McpServer.Protocol.HostileInputTest do
-  # What kills a native boundary that was not made for it, over both transports: the VM lives, the answer is the one
-  # that is documented, the next call is answered, and nothing is left of it.
+  # Input that would crash a careless native library, over both transports: the VM survives, the response is the
+  # documented one, the next call is answered, and no memory is retained.
   use ExUnit.Case, async: true
 
   alias McpServer.FaultServer
@@ -19,7 +19,7 @@ defmodule McpServer.Protocol.HostileInputTest do
     assert FaultServer.stop(server) == 0
   end
 
-  # A call whose arguments are JSON text that no encoder would write.
+  # A call whose arguments are JSON text that no encoder would produce.
   defp with_arguments(text, tool) do
     meta =
       ~s("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}})
@@ -32,7 +32,7 @@ defmodule McpServer.Protocol.HostileInputTest do
     FaultServer.send_bytes(server, with_arguments(text, tool), headers)
   end
 
-  # The model is told why, shortly, and sees no value of its own.
+  # The model gets a short reason without its values.
   defp assert_refused(answer, expected) do
     assert %{"result" => %{"isError" => true, "content" => [%{"text" => text}]}} = answer
     assert byte_size(text) <= 1_024
@@ -69,7 +69,7 @@ defmodule McpServer.Protocol.HostileInputTest do
         items = fn item, count -> [~s({"items":[), List.duplicate(item <> ",", count - 1), item, "]}"] end
         problem = "Invalid arguments for tool 'texts':\n- /items/0: must be a string (type)"
 
-        # The log of `kept/3` is empty: the handler, which writes there, was not called.
+        # The log of `kept/3` stays empty: the handler, which would log, is not called.
         kept(@transport, context, fn server ->
           assert_refused(call_with(server, items.("727272", 199_000), "texts"), problem)
           assert_unread(call_with(server, items.("0", 1_000_000), "texts"))
@@ -131,7 +131,7 @@ defmodule McpServer.Protocol.HostileInputTest do
 
   defp assert_unread(answer), do: assert(%{"error" => %{"code" => @parse_error}} = answer)
 
-  # A body of HTTP may have 4 MiB, a line 10 MiB.
+  # An HTTP body may have 4 MiB, a line 10 MiB.
   defp assert_too_much(:http, answer),
     do: assert(%{"error" => %{"message" => "The body is longer than 4194304 bytes"}} = answer)
 

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.InputTest do
-  # Handlers that need something from the client, written once and run in both eras.
+  # Handlers that need input from the client, written once and run in both eras.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RuntimeRouter
 
@@ -179,7 +179,7 @@ defmodule McpServer.Protocol.InputTest do
       assert text =~ "sampling"
     end
 
-    # In the stateless era the capability came first.
+    # Earlier, the stateless era checked the capability first.
     test "arguments that do not fit are said before a capability that is missing, in both eras" do
       never = answers(fn _, _ -> raise "entered" end) ++ [client_capabilities: %{}]
 
@@ -256,7 +256,7 @@ defmodule McpServer.Protocol.InputTest do
     test "each answer finds its call, whatever the order" do
       client = open(&greet/2, revision: "2025-11-25")
 
-      # Calls that run at the same time may ask in any order.
+      # Concurrent calls may ask in any order.
       [first, second] =
         for id <- [1, 2] do
           tool(client, id)
@@ -292,7 +292,7 @@ defmodule McpServer.Protocol.InputTest do
       assert silent?(client)
     end
 
-    # It was handed to the handler as the client's answer.
+    # Earlier, the handler got this error as the client's response.
     @tag req: "S4-54"
     test "an error without an integer code and a message is malformed, and answers nothing" do
       client = open(&greet/2, revision: "2025-11-25")

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.InvalidResultsTest do
-  # What the log says of a result that cannot be sent: which function returned it, its form, and what is allowed.
+  # The log for an invalid result: the function that returned it, its form, and the allowed forms.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RuntimeRouter
 
@@ -19,7 +19,7 @@ defmodule McpServer.Protocol.InvalidResultsTest do
   @resource ~S'A resource returns content("name", "uri", text: "hello"), {:error, :not_found} or {:error, "text"}.'
   @completion ~S'A completion returns ["value"], completion(["value"]) or {:error, "text"}.'
 
-  # The line of this call among those of all tests, by the id that the client was told.
+  # The log line of this call. It has the id that the client got, because other tests log too.
   defp said(call, returned) do
     {result, log} = with_log(fn -> call.(assigns: %{run: fn _conn, _arguments -> returned end}) end)
     assert [_, id] = Regex.run(~r/error ?id\W+([0-9a-f]{16})/i, inspect(result))

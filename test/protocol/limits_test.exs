@@ -1,7 +1,7 @@
 for kind <- McpServer.LimitsPeers.kinds() do
   defmodule Module.concat(McpServer, "Limits#{kind}Test") do
-    # Both sides of what a message may hold, through each transport. Limits far below the defaults show that they are the
-    # server's own.
+    # Messages just within and just beyond each limit, through each transport. Limits far below the defaults show that
+    # the server's options apply.
     use ExUnit.Case, async: true
 
     import McpServer.LimitsPeers, only: [ask: 3, call: 1, call: 2, request: 2]
@@ -45,7 +45,7 @@ for kind <- McpServer.LimitsPeers.kinds() do
       answer
     end
 
-    # Code, message or reason; over HTTP the status too.
+    # Code, message or reason; over HTTP also the status.
     defp refused(server, text, status \\ 400) do
       {got, answer} = ask(server, text, head(text))
       assert got in [nil, status]
@@ -61,7 +61,7 @@ for kind <- McpServer.LimitsPeers.kinds() do
     end
 
     test "#{kind}: values", %{server: server} do
-      # Eleven are there without the items.
+      # The message has eleven values without the items.
       items = fn count -> ~s({"v":[#{Enum.join(1..count, ",")}]}) end
       assert fine(server, call(items.(49)))["result"]["structuredContent"]["v"] == Enum.to_list(1..49)
       assert refused(server, call(items.(50))) == {-32_700, "too_many_values", nil}
@@ -80,7 +80,7 @@ for kind <- McpServer.LimitsPeers.kinds() do
       assert fine(server, call("{}", id: ~s("12345678")))["id"] == "12345678"
       message = "Invalid request: id must be an integer of at most 64 bits or a string of at most 8 bytes"
       assert refused(server, call("{}", id: ~s("123456789"))) == {-32_600, message, nil}
-      # Bytes, not characters; and of the text, not of how it is written.
+      # The limit counts bytes instead of characters, of the decoded string.
       assert refused(server, call("{}", id: ~s("ééééx"))) == {-32_600, message, nil}
       assert fine(server, call("{}", id: ~s("\\u0061bcdefgh")))["id"] == "abcdefgh"
 
@@ -145,7 +145,7 @@ for kind <- McpServer.LimitsPeers.kinds() do
       fine(server, of.(4_096))
       {code, _message, nil} = refused(server, of.(4_097), 413)
       assert code == if(@kind == :stdio, do: -32_700, else: -32_600)
-      # And goes on.
+      # The connection stays usable.
       fine(server, of.(4_096))
     end
 
@@ -170,7 +170,7 @@ for kind <- McpServer.LimitsPeers.kinds() do
   end
 
   defmodule Module.concat(McpServer, "Numbers#{kind}Test") do
-    # Numbers on their way through a tool and back, digit for digit.
+    # Numbers pass through a tool and back, digit for digit.
     use ExUnit.Case, async: true
 
     import McpServer.LimitsPeers, only: [ask: 3, call: 1, request: 2]
@@ -217,7 +217,7 @@ for kind <- McpServer.LimitsPeers.kinds() do
       for text <- ["1E400", "-1e400", "1e999999"],
           do: assert({text, back(server, text)} == {text, "number_out_of_range"})
 
-      # Digits of the whole, of the fraction and of the exponent count together.
+      # The digits of integer part, fraction and exponent are added up.
       assert back(server, "0." <> String.duplicate("0", 1_022) <> "1") == "0.0"
       assert back(server, "0." <> String.duplicate("0", 1_023) <> "1") == "too_many_digits"
       assert back(server, "1e" <> String.duplicate("0", 1_022) <> "1") == "10.0"

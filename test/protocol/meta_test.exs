@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.MetaTest do
-  # What a handler learns of its request beside the arguments.
+  # The request's data for handlers besides the arguments.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.MetaRouter
 

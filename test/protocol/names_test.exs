@@ -1,6 +1,6 @@
 defmodule McpServer.Protocol.NamesTest do
-  # M26, over both transports: names that mean something to somebody's runtime, and the strings that others stumble
-  # over, are data: they come back as they went, wherever they stand, and no atom is made of them.
+  # M26, over both transports: names with a meaning for a runtime, and strings that are often mishandled, are plain
+  # data. They return unchanged in every position, and create no atoms.
   use ExUnit.Case, async: true
 
   alias McpServer.{FaultServer, JSON}
@@ -15,7 +15,7 @@ defmodule McpServer.Protocol.NamesTest do
   defp echoed(server, arguments),
     do: server |> FaultServer.call("echo", arguments) |> FaultServer.text() |> JSON.decode!()
 
-  # What a header cannot hold travels in Base64.
+  # Values that a header cannot contain are sent in Base64.
   defp named(name), do: [{"mcp-name", "=?base64?#{Base.encode64(name)}?="}]
 
   defp read(server, string) do
@@ -70,7 +70,7 @@ defmodule McpServer.Protocol.NamesTest do
         end
       end
 
-      # The first ones make the VM load code.
+      # The first requests make the VM load code.
       ask.(5)
       FaultServer.assert_kept(server, fn -> ask.(250) end)
       assert FaultServer.stop(server) == 0
@@ -94,7 +94,7 @@ defmodule McpServer.Protocol.NamesTest do
           assert %{"error" => %{"code" => -32602}} = FaultServer.call(server, string, %{}, headers: named(string))
         end
 
-        # A variable is one segment: not empty, without slashes, backslashes and NUL, and none that goes up.
+        # A variable matches one segment: nonempty, without slashes, backslashes and NUL, and not `..`.
         read = for string <- strings, answer = read(server, string), is_map_key(answer, "result"), do: {string, answer}
 
         for {string, answer} <- read, do: assert([%{"text" => ^string}] = answer["result"]["contents"])

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.NotifyTest do
-  # `McpServer.notify/2`: what it sends, to whom, and what it refuses.
+  # `McpServer.notify/2`: its messages, their recipients, and its errors.
   use McpServer.HttpCase, async: false
 
   alias McpServer.{AccessRouter, HttpRequests, JSON, StdioPeer, Test, ToolsRouter}
@@ -9,7 +9,7 @@ defmodule McpServer.Protocol.NotifyTest do
   defp warn(scope), do: McpServer.notify(scope, log: %{free: 7}, level: :warning, logger: "disk")
   defp own(client), do: {AccessRouter, session: :sys.get_state(client.connection).session.id}
 
-  # Behind a ping everything has come.
+  # The ping's response comes after all earlier messages.
   defp told(client) do
     assert %{"result" => _} = Test.request(AccessRouter, %{"id" => 99, "method" => "ping"}, on: client)
     heard([])
@@ -40,7 +40,7 @@ defmodule McpServer.Protocol.NotifyTest do
         assert {scope, told(client)} == {scope, heard}
       end
 
-      # Its level is the client's.
+      # The client has set a higher level.
       assert McpServer.notify(AccessRouter, log: "low", level: :debug) == :ok
       assert told(client) == []
 
@@ -116,7 +116,7 @@ defmodule McpServer.Protocol.NotifyTest do
   @doc false
   def ada(_request), do: {:ok, "ada"}
 
-  # A client that does not read: its messages are dropped before they fill the memory.
+  # Messages to a client that does not read are dropped before they fill the memory.
   test "a process with a thousand messages gets no more" do
     busy =
       spawn(fn ->

@@ -1,6 +1,6 @@
 defmodule McpServer.Protocol.PermissionTest do
-  # What a router's `authorize:` functions say of prompts, resources and templates. Changes reach every client of a
-  # router, so these tests take turns.
+  # The `authorize:` functions of prompts, resources and templates. Changes reach every client of a router, so these
+  # tests are not async.
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.PermissionRouter
 

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.PlugsTest do
-  # What `plug` does around calls: the same on the wire, in `McpServer.Test` and in the generated callbacks.
+  # The effect of `plug` on calls: equal over the transports, in `McpServer.Test` and in the generated callbacks.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.PlugRouter
 
@@ -113,6 +113,6 @@ defmodule McpServer.Protocol.PlugsTest do
 
   defp call(name, options), do: call_tool(name, %{}, options)
 
-  # The statement of `Measure` is the ninth of the router.
+  # `Measure` is in the ninth statement of the router.
   defp number, do: 9
 end

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.ReloadTest do
-  # A router that is compiled again while it is served over stdio, in a VM of its own.
+  # A router is recompiled while it is served over stdio, in a separate VM.
   use ExUnit.Case, async: true
 
   import McpServer.StdioPeer

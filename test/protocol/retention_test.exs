@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.RetentionTest do
-  # What a connection keeps of what its client sent, as terms and as bytes. A running call once kept the client's
+  # Data of clients that a connection retains, as terms and as bytes. Earlier, a running call retained the client's
   # data, a stream its whole request, and a session its client's data as terms of ten times their size.
   use ExUnit.Case, async: true
 
@@ -12,7 +12,7 @@ defmodule McpServer.Protocol.RetentionTest do
 
   @most 16 * 1024
 
-  # Exactly so many bytes of JSON, of a kind that becomes many words.
+  # Exactly this many bytes of JSON, which takes many words as a term.
   defp filled(object, bytes) do
     room = bytes - byte_size(JSON.encode!(Map.put(object, "x", [])))
     count = div(room, 3)
@@ -81,10 +81,10 @@ defmodule McpServer.Protocol.RetentionTest do
 
     session = settled(client).session
     assert :erlang.external_size(session) < 2 * @most + 1_000
-    # In words, without the texts.
+    # In words, without the binaries.
     assert :erts_debug.flat_size(session) < 300
     :erlang.garbage_collect(client.connection)
-    # A test's transport is not hibernated; a resting connection is.
+    # A test's transport does not hibernate; an idle connection does.
     assert {:total_heap_size, words} = Process.info(client.connection, :total_heap_size)
     assert words < 6_000
   end

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.ReturnedValuesTest do
-  # What a handler may return, as the client gets it in both eras, and as a callback of the router gives it.
+  # The valid results of handlers, as sent to clients in both eras, and as returned by the router's callbacks.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RuntimeRouter
 

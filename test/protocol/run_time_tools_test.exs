@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.RunTimeToolsTest do
-  # Run-time tools, tags and permissions on the wire: over stdio in a VM of its own, on the own listener and the plug.
+  # Run-time tools, tags and permissions over stdio in a separate VM, over the listener and over the plug.
   use ExUnit.Case, async: false
 
   @moduletag :capture_log

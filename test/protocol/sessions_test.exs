@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.SessionsTest do
-  # What a transport knows of its peer: the handshake, both eras on one transport, batches.
+  # The state of a transport: the handshake, both eras on one transport, batches.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RuntimeRouter
 

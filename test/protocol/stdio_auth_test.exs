@@ -1,5 +1,6 @@
 defmodule McpServer.Protocol.StdioAuthTest do
-  # A router with scopes over stdio, in a VM of its own: authorization is HTTP's, and credentials come from the environment.
+  # A router with scopes over stdio, in a separate VM: authorization is part of HTTP, and over stdio credentials come
+  # from the environment.
   use ExUnit.Case, async: true
 
   import McpServer.StdioPeer
@@ -24,7 +25,7 @@ defmodule McpServer.Protocol.StdioAuthTest do
   test "no scope is asked, no token is looked at, and nobody has one, in both eras", context do
     serve = @router <> "McpServer.Stdio.run(Scoped, app: :mcp_server)"
     peer = start(vm(serve), tmp_dir: context.tmp_dir, env: [{"FILES_KEY", "from the environment"}])
-    # What a client says of a token in its message is nothing to the server.
+    # The server ignores tokens in a message.
     meta = %{"authorization" => "Bearer abc", "access_token" => "abc"}
     session = &request(&1, "tools/call", %{"name" => &2, "arguments" => %{}, "_meta" => meta})
     known = ~s({nil, nil, "from the environment"})

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.StdioStreamsTest do
-  # The stdio transport from outside: what comes in, and how it ends.
+  # The stdio transport from outside: its input and its end.
   use ExUnit.Case, async: true
 
   import McpServer.StdioPeer
@@ -70,14 +70,14 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       end
 
       write_raw(peer, call(100, "peak") <> "\n")
-      # In KiB; one such message as terms would be 8 MB, and all of them 400.
+      # In KiB. One such message as a term would take 8 MB, and all of them 400 MB.
       assert String.to_integer(text(message(peer))) - before < 100_000
     end
 
     @tag req: "S2"
     test "a line without end costs no memory, and the next one is answered", context do
       long = "head -c 300000000 /dev/zero | tr '\\000' x"
-      # The VM is up when the long line begins: what comes before that, its `:user` reads.
+      # The VM has started before the long line begins: earlier input is read by its `:user` process.
       up = Path.join(context.tmp_dir, "up")
       begin = "echo #{quoted(call(0, "touch", %{"file" => up}))}; until [ -e #{up} ]; do sleep 0.1; done"
       peaks = for id <- [1, 2], do: "echo #{quoted(call(id, "peak"))}"
@@ -106,7 +106,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
     @tag req: "S5"
     test "a client that does not read holds back its own requests", context do
       request = call(1, "echo", %{"text" => String.duplicate("x", 1_000)})
-      # Far more than pipes and server hold, once the VM is up; the reader looks only after a while.
+      # After the VM has started, the client sends far more than pipes and server hold. It reads only later.
       up = Path.join(context.tmp_dir, "up")
       wait = "until [ -e #{up} ]; do sleep 0.1; done"
       flood = "yes #{quoted(request)} | head -n 200000"
@@ -124,7 +124,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
   describe "the end" do
     @tag req: "S1"
     test "at the end of stdin an idle VM is gone within a second", context do
-      # A second is generous, unless the machine is busy with something else: then it gets another chance.
+      # A second usually suffices. On a busy machine the test tries again.
       assert Enum.any?(1..4, fn _attempt ->
                peer = serving(context)
                started = since(0)
@@ -162,8 +162,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert since(started) in 200..30_000
     end
 
-    # The VM went on polling the client's pipe under the number of a descriptor that had become something else. What it
-    # has read often it polls as long as there is something to hear of, and the end of a pipe never passes.
+    # Earlier, the VM polled the client's pipe under a reused descriptor number. It keeps polling a descriptor that was
+    # read often while events arrive, and the end of a pipe is a permanent event.
     @tag req: "S1"
     test "nothing spins after the end of stdin", context do
       flood = "yes #{quoted(call(1, "echo", %{"text" => String.duplicate("x", 30_000)}))} | head -n 60"
@@ -176,7 +176,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert polled(server, 0) -- [inode(server, 0)] == []
       before = ticks(server)
       Process.sleep(1_000)
-      # Of a hundred.
+      # Of a hundred ticks.
       assert ticks(server) - before < 20
 
       assert text(message(peer)) == "slept 2500"
@@ -185,7 +185,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
 
     defp inode(pid, descriptor), do: File.stat!("/proc/#{pid}/fd/#{descriptor}").inode
 
-    # The files that are polled under the number of a descriptor.
+    # The files that are polled under this descriptor number.
     defp polled(pid, descriptor) do
       for set <- File.ls!("/proc/#{pid}/fdinfo"),
           {:ok, text} <- [File.read("/proc/#{pid}/fdinfo/#{set}")],
@@ -193,7 +193,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
           do: String.to_integer(inode, 16)
     end
 
-    # Processor time, in hundredths of a second.
+    # CPU time, in hundredths of a second.
     defp ticks(pid) do
       [_name, fields] = "/proc/#{pid}/stat" |> File.read!() |> String.split(") ")
       fields |> String.split() |> Enum.slice(11, 2) |> Enum.map(&String.to_integer/1) |> Enum.sum()
@@ -211,14 +211,14 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       end
     end
 
-    # `script` gives its command a terminal, where Control-D is the end. It shows what is typed until it is told not to,
-    # and would show stderr.
+    # `script` gives its command a terminal, where Control-D ends the input. The terminal echoes input until `stty
+    # -echo`, and would show stderr.
     defp terminal do
       typed = "{ until [ -e ready ]; do sleep 0.1; done; cat requests; printf '\\004'; sleep 2; }"
       "#{typed} | script -qec #{quoted("stty -echo; touch ready; #{vm()} 2>/dev/null")} /dev/null"
     end
 
-    # Perl's `socketpair`, whose other end a child writes to.
+    # Perl's `socketpair`: a child writes to the other end.
     defp socket do
       pair = "socketpair(A, B, AF_UNIX, SOCK_STREAM, 0)"
       child = "if (!fork) { close A; print B `cat requests`; exit }"
@@ -235,7 +235,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
 
       [_, pid] = Regex.run(~r/pid=(\d+)/, errors(peer))
       {"", 0} = System.cmd("kill", ["-TERM", pid])
-      # The pipe in front notices with the next byte.
+      # The writing command notices the closed pipe at the next byte.
       Process.sleep(1_500)
       write_raw(peer, "\n\n")
       assert exit_status(peer) == 0
@@ -301,7 +301,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
     @tag req: "S4"
     test "whoever started it is killed: it ends, and nothing of it stays", context do
       file = Path.join(context.tmp_dir, "pids")
-      # The client is the only one that holds the other end of stdin.
+      # Only the client holds the other end of stdin.
       input = "sh -c 'echo $$ >#{file}; echo #{quoted(call(1, "pid")) |> String.replace("'", "'\\''")}; exec sleep 600'"
       peer = start(vm(), input: input, tmp_dir: context.tmp_dir)
       server = text(message(peer))

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.StdioTableTest do
-  # Messages and their answers, row by row, over stdio; see `McpServer.StdioTable`. And what a table has no row for.
+  # Messages and their responses, row by row, over stdio; see `McpServer.StdioTable`. The last tests fit no row.
   use ExUnit.Case, async: true
 
   import McpServer.StdioPeer, only: [initialize: 2, message: 1, read: 1, request: 3, vm: 1, write: 2]

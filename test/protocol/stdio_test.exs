@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.StdioTest do
-  # The stdio transport from outside: a VM of its own, pipes, exit statuses.
+  # The stdio transport from outside: a separate VM, pipes, exit statuses.
   use ExUnit.Case, async: true
 
   import McpServer.StdioPeer
@@ -51,7 +51,7 @@ defmodule McpServer.Protocol.StdioTest do
       assert errors(peer) =~ "printed while compiling"
       assert errors(peer) =~ "printed while starting"
 
-      # The application may serve by itself, however it is started.
+      # The application may start the stdio transport itself, with either command.
       for command <- ["mix mcp.stdio Fresh.MCP", "mix run --no-halt"] do
         options = mix(context, project, nil)
         peer = start(command, put_in(options[:env], [{"FRESH_SERVES", "yes"} | options[:env]]))
@@ -78,14 +78,15 @@ defmodule McpServer.Protocol.StdioTest do
     @tag req: "S8"
     test "mix mcp.stdio: a dependency that compiles with a warning does not stop the start", context do
       project = project(context.tmp_dir)
-      # Mix reads the shell as a part of this library's own `mix.exs`, of which `ebin` alone knows nothing.
+      # Mix loads the shell from this library's `mix.exs`. This project has only the library's `ebin`, so it loads the
+      # shell itself.
       shell = Path.expand("native/stderr_shell.exs")
       mix = Path.join(project, "mix.exs")
       text = mix |> File.read!() |> String.replace("[app: :fresh,", "[deps: [{:noisy, path: \"noisy\"}], app: :fresh,")
       File.write!(mix, "Code.require_file(#{inspect(shell)})\n" <> text)
       noisy(Path.join(project, "noisy"))
 
-      # Where Mix stores warnings it prints them again the second time.
+      # If Mix stores warnings, it prints them again the second time.
       for time <- 1..2 do
         peer = start("mix mcp.stdio Fresh.MCP", mix(context, project, nil))
         write(peer, [initialize(1), call(2, "hello")])
@@ -107,7 +108,7 @@ defmodule McpServer.Protocol.StdioTest do
       end
       """)
 
-      # From 1.15 on Mix prints the name of an application before its warnings.
+      # Since 1.15 Mix prints an application's name before its warnings.
       File.write!(Path.join(folder, "lib/noisy.ex"), """
       Mix.shell().print_app()
 
@@ -128,7 +129,7 @@ defmodule McpServer.Protocol.StdioTest do
         {"Fresh.MCP --timeout 0", "expected --timeout to be an integer from 1 to 4_294_967_295 (milliseconds), got: 0"}
       ]
 
-      # The first one compiles; the others run side by side.
+      # The first command compiles; the others run in parallel.
       [first | others] = for {arguments, sentence} <- mistakes, do: {"mix mcp.stdio #{arguments}", sentence}
       run = fn {command, sentence} -> {start(command, mix(context, project, "true")), sentence} end
       assert_mistake(run.(first))
@@ -141,7 +142,7 @@ defmodule McpServer.Protocol.StdioTest do
       assert line =~ sentence
     end
 
-    # Instead of a dependency, which would be compiled once more: our compiled application is on the path.
+    # The compiled application is on the code path. As a dependency it would be compiled again.
     defp mix(context, project, input) do
       libraries = ebin() |> Path.join("../..") |> Path.expand()
       [cd: project, tmp_dir: context.tmp_dir, input: input, env: [{"ERL_LIBS", libraries}, {"MIX_ENV", "dev"}]]
@@ -217,7 +218,7 @@ defmodule McpServer.Protocol.StdioTest do
 
     @tag req: "S8"
     test "what is logged while it starts, crash reports and warnings go to stderr", context do
-      # As `mix mcp.stdio` does: stdout is taken over before anything of the application runs.
+      # Like `mix mcp.stdio`: stdout is taken over before the application starts.
       serve = """
       require Logger
       McpServer.Stdio.take_over!()
@@ -252,7 +253,7 @@ defmodule McpServer.Protocol.StdioTest do
 
     @tag req: "S4"
     test "a client that stops reading ends the VM, without a crash dump", context do
-      # While the VM starts, its `:user` takes whatever comes, and `yes` writes a gigabyte a second.
+      # While the VM starts, its `:user` process reads all input, and `yes` writes a gigabyte a second.
       up = Path.join(context.tmp_dir, "up")
       begin = "echo #{quoted(call(0, "touch", %{"file" => up}))}; until [ -e #{up} ]; do sleep 0.1; done"
 

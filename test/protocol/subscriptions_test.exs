@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.SubscriptionsTest do
-  # Changes reach every client of a router, so these tests take turns.
+  # Changes reach every client of a router, so these tests are not async.
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Protocol.TasksTest do
-  # Q6: calls as tasks. 2025-11-25 has them in its core, 2026-07-28 as an extension.
-  # Not async: the number of tasks is everybody's, and several tests read the log.
+  # Q6: calls as tasks. 2025-11-25 has them in its core, 2026-07-28 as an extension. Not async: all tests share the
+  # number of tasks, and several tests read the log.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureLog
@@ -57,7 +57,7 @@ defmodule McpServer.Protocol.TasksTest do
     task
   end
 
-  # The task once it is no longer at work.
+  # The task after it has stopped working.
   defp settled(client, id, statuses \\ ~w(completed failed cancelled)) do
     task = get(client, id)
 
@@ -298,7 +298,7 @@ defmodule McpServer.Protocol.TasksTest do
     end
 
     test "its size is bounded, on both sides of the limit" do
-      # What a task says of itself beside the result is at most 4 KiB.
+      # The other members of a task have at most 4 KiB.
       for {size, failed?} <- [{2_000, false}, {3_000, true}] do
         client =
           open(fn _, _ -> {:ok, [text(String.duplicate("x", size))]} end, @stateless, limits: [max_result_bytes: 7_096])
@@ -346,7 +346,7 @@ defmodule McpServer.Protocol.TasksTest do
       end
     end
 
-    # A text of few characters and many bytes was cut for ever, and with it every other task waited.
+    # Earlier, cutting a text of few characters and many bytes never ended, and blocked all tasks.
     test "of a long message the beginning, and of bytes that are no text nothing" do
       test = self()
 
@@ -409,7 +409,7 @@ defmodule McpServer.Protocol.TasksTest do
 
         {:ok, ack} = tasks(client, "cancel", id)
 
-        # 2026-07-28 acknowledges, and says no more.
+        # 2026-07-28 only acknowledges.
         if revision == @session,
           do: assert(%{"status" => "cancelled", "taskId" => ^id} = ack),
           else: assert(Map.delete(ack, "_meta") == %{"resultType" => "complete"})
@@ -424,8 +424,8 @@ defmodule McpServer.Protocol.TasksTest do
       end
     end
 
-    # The result of a handler that was killed while it reported may arrive after that: it made a cancelled task a
-    # completed one, and a task that was gone the end of all.
+    # The result of a killed handler may arrive after the end of its task. Earlier, it completed a cancelled task, and
+    # crashed the server if the task was gone.
     test "what a handler says after its task has ended means nothing" do
       client = open(gated(), @stateless)
       %{"taskId" => id} = create(client)
@@ -589,7 +589,7 @@ defmodule McpServer.Protocol.TasksTest do
       assert %{"status" => "working"} = get(one, id)
     end
 
-    # An ETS pattern with a map in it matches every map that holds that one.
+    # A map in an ETS pattern also matches larger maps.
     @tag req: "SEC-06"
     test "a principal that is a part of another has its own tasks only" do
       owner = &McpServer.Tasks.owner(%{router: Router}, %McpServer.Conn{principal: &1})
@@ -638,7 +638,7 @@ defmodule McpServer.Protocol.TasksTest do
       assert {:error, %{"code" => -32603, "message" => "Too many tasks"}} = call(client, "may")
     end
 
-    # Of 64 MiB, 16 are one owner's.
+    # One owner may use 16 of 64 MiB.
     test "the results of an owner take at most a quarter of the room there is" do
       large = String.duplicate("x", 7 * 1024 * 1024)
       owners = for _ <- 1..2, do: open(fn _, _ -> {:ok, [text(large)]} end, @session)

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.VerdictsTest do
-  # What an `authorize:` function of a declaration returns, and what the log says where that is no verdict.
+  # The results of a declaration's `authorize:` function, and the log for invalid results.
   defmodule Hooks do
     def verdict(conn), do: conn.assigns.verdict
     def verdict(conn, _arguments), do: conn.assigns.verdict
@@ -62,7 +62,7 @@ defmodule McpServer.Protocol.VerdictsTest do
     end
   end
 
-  # An answer that speaks of a failure would say that there is such a tool.
+  # An error response would reveal that the tool exists.
   test "a function of visible: that raises or returns no verdict hides its tool, and is an error in the log" do
     for assigns <- [%{}, %{verdict: "yes"}] do
       {answer, log} = with_log(fn -> call_tool("seen", %{}, assigns: assigns) end)

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.WireSchemaTest do
-  # The check that all other tests rely on has to notice things itself.
+  # All other tests rely on this check, so it must detect errors itself.
   use ExUnit.Case, async: true
 
   alias McpServer.{WireSchema, WireStructure}

@@ -1,6 +1,6 @@
 defmodule Mix.Tasks.Mcp.HelpTest do
-  # The examples that `mix help` shows, run as they stand in a project of its own: addresses and ports become those of
-  # servers that this test starts.
+  # Runs the examples of `mix help` in a separate project. Their addresses and ports are replaced by those of the test's
+  # servers.
   use ExUnit.Case, async: true
 
   alias McpServer.JSON
@@ -9,8 +9,8 @@ defmodule Mix.Tasks.Mcp.HelpTest do
   @moduletag :tmp_dir
   @moduletag timeout: 300_000
 
-  # What each example prints, at least; `:runs` where it goes on until it is stopped, and then what it says first. An
-  # example with FOLDER or FILE… in it is a form to fill in.
+  # The expected output of each example; `:runs` with the first output for an example that runs until it is stopped.
+  # Examples with FOLDER or FILE… are placeholders.
   @examples [
     {"mix mcp.list MyApp.MCP", "my-app 1.0.0 (MCP 2026-07-28)"},
     {"mix mcp.list --url http://127.0.0.1:4040/mcp", "add a=integer b=integer"},
@@ -70,7 +70,7 @@ defmodule Mix.Tasks.Mcp.HelpTest do
     assert Enum.sort(shown) == Enum.sort(for {example, _expected} <- @examples, do: example)
   end
 
-  # A line that ends in a backslash goes on; what follows a `#` is a remark.
+  # A backslash continues a line; a `#` begins a comment.
   defp examples(task) do
     text = task |> Mix.Task.moduledoc() |> String.replace(~r/ \\\n\s+/, " ")
 
@@ -97,8 +97,8 @@ defmodule Mix.Tasks.Mcp.HelpTest do
 
   defp ending, do: for({example, said} when is_binary(said) <- @examples, do: {example, said})
 
-  # Those that use stdin or stdout themselves, and the one that is not ours. And one of two that write a migration, which
-  # is written only once.
+  # Examples that use stdin or stdout, and the command of another package. One of the two examples that write a
+  # migration is here too, because a migration is written only once.
   defp apart?(example), do: example =~ ~r/mix release|^mix mcp.(stdio|bridge|list|call|read|get)|migration$/
 
   defp assert_said(example, said, {printed, status}) do
@@ -106,7 +106,7 @@ defmodule Mix.Tasks.Mcp.HelpTest do
     assert {example, printed =~ said, printed} == {example, true, printed}
   end
 
-  # The name of a bundle says for which machine it is.
+  # The name of a bundle contains its machine.
   defp place("mix mcp.server_json" <> _words = example, _places),
     do: String.replace(example, ~r/my_app-[^ ]+=/, "my_app.mcpb=")
 
@@ -117,7 +117,7 @@ defmodule Mix.Tasks.Mcp.HelpTest do
     |> String.replace(["http://127.0.0.1:4040/mcp", "https://example.com/mcp"], places.address)
   end
 
-  # All in one VM, which is started once: the status and the output of each.
+  # Runs all examples in one VM, and returns the status and output of each.
   defp run(dir, examples) do
     File.write!(Path.join(dir, "examples.txt"), Enum.join(examples, "\n"))
 
@@ -150,11 +150,11 @@ defmodule Mix.Tasks.Mcp.HelpTest do
     dir |> Path.join("answers.json") |> File.read!() |> JSON.decode!()
   end
 
-  # Nothing comes on stdin.
+  # Stdin is empty.
   defp shell(dir, line),
     do: System.cmd("sh", ["-c", line <> " </dev/null"], cd: dir, env: env(dir), stderr_to_stdout: true)
 
-  # A server that goes on, on a free port, and its address.
+  # A server that keeps running, on a free port, and its address.
   defp serve(dir, example) do
     {^example, {:runs, said}} = List.keyfind!(@examples, example, 0)
     line = "exec " <> String.replace(example, " --port 4040", "") <> " --port 0"
@@ -181,7 +181,7 @@ defmodule Mix.Tasks.Mcp.HelpTest do
     [{"ERL_LIBS", library}, {"MIX_ENV", "dev"}, {"HOME", Path.join(dir, "home")}, {"MY_TOKEN", "Bearer token"}]
   end
 
-  # What `mix mcp.gen` writes into lib is not compiled.
+  # The files that `mix mcp.gen` writes to lib are not compiled.
   defp project(dir) do
     for folder <- ["config", "home", "source"], do: File.mkdir_p!(Path.join(dir, folder))
     File.write!(Path.join(dir, "config/config.exs"), "import Config\nconfig :my_app, ecto_repos: [MyApp.Repo]\n")

@@ -12,7 +12,7 @@ defmodule Mix.Tasks.Mcp.AuthTest do
     {:ok, issuer: issuer, url: Issuer.url(issuer)}
   end
 
-  # What is printed, and the exit status.
+  # The output, and the exit status.
   defp run(arguments, input \\ "") do
     me = self()
 

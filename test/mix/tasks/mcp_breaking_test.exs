@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.BreakingTest do
-  # The shell of Mix belongs to the whole VM.
+  # Not async: the shell of Mix is global.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureIO
@@ -115,7 +115,7 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
     text
   end
 
-  # What the task printed, and its exit status.
+  # The output of the task, and its exit status.
   defp run(arguments) do
     {status, printed} =
       with_io(fn ->
@@ -135,7 +135,7 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
     for path <- paths, do: assert(told() == "wrote #{path}")
   end
 
-  # The snapshot of one router under the name of another.
+  # Compares a router with another router's snapshot.
   defp compared!(old, new, dir) do
     {_name, old} = router!(old)
     {name, _module} = router!(new)
@@ -204,7 +204,7 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
            3 breaking, 0 unknown, 0 compatible
            """
 
-    # `arguments:` is between the router and its handlers.
+    # Clients do not notice `arguments:`.
     arguments =
       compared!(tool.("undeclared: :drop", ":date"), tool.("undeclared: :drop, arguments: :atoms", ":date"), dir)
 
@@ -381,7 +381,7 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
 
     assert run(arguments) == {expected, 1}
 
-    # What was advised writes that snapshot and no other.
+    # The recommended command writes only that snapshot.
     before = File.read!(path.(broken))
     write!([missing, "--path", dir], [path.(missing)])
     assert File.read!(path.(broken)) == before
@@ -425,7 +425,7 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
 
   test "a snapshot without a router is breaking; another file is none", %{tmp_dir: dir} do
     {_name, router} = router!(tool("maximum: 5"))
-    # All routers of this project, which are those of the test support.
+    # All routers of this project, including those of the test support.
     assert Mcp.Breaking.run(["--write", "--path", dir]) == :ok
     flush_writes()
     File.write!(Path.join(dir, "other.json"), ~s({"name": "x"}))

@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.BridgeTest do
-  # The bridge from outside: another VM between this test's pipes and this test's HTTP server.
+  # The bridge from outside: a separate VM between this test's pipes and this test's HTTP server.
   use ExUnit.Case, async: true
 
   alias McpServer.{ClientServer, HttpServer, JSON, ScriptedServer}
@@ -138,7 +138,7 @@ defmodule Mix.Tasks.Mcp.BridgeTest do
     assert pong == pong(2)
     send_batch(bridge, [%{"method" => "notifications/nothing"}])
 
-    # One error answers a batch that is too large, and one a message in it that is none.
+    # A batch that is too large gets one error, and so does an invalid message in a batch.
     send_batch(bridge, Enum.map(1..51, &ping/1))
     assert %{"id" => nil, "error" => %{"code" => -32_600}} = message(bridge)
     send_batch(bridge, [1])
@@ -165,7 +165,7 @@ defmodule Mix.Tasks.Mcp.BridgeTest do
     send_message(bridge, cancel.("w"))
     assert message(bridge) == [pong(2)]
 
-    # Nobody waits for an answer where each is cancelled.
+    # If all requests of a batch are cancelled, no response is due.
     send_batch(bridge, [wait.("x"), wait.("y")])
     for _waiting <- 1..2, do: assert(%{"method" => "notifications/message"} = message(bridge))
     send_batch(bridge, [cancel.("x"), cancel.("y")])

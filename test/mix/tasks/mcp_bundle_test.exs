@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.BundleTest do
-  # The words of `mix mcp.bundle` and `mix mcp.server_json`. What they make is used by a client in conformance/bundle.
+  # The output of `mix mcp.bundle` and `mix mcp.server_json`. In conformance/bundle a client uses their files.
   use ExUnit.Case, async: true
 
   @moduletag :tmp_dir

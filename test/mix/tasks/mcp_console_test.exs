@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.ConsoleTest do
-  # The commands from outside: a project of its own, another VM, its stdout, stderr, terminal and exit status.
+  # The commands from outside: a separate project and VM, with its stdout, stderr, terminal and exit status.
   use ExUnit.Case, async: true
 
   alias McpServer.{ClientServer, HttpServer, Terminal}
@@ -21,7 +21,7 @@ defmodule Mix.Tasks.Mcp.ConsoleTest do
     {output, File.read!(errors), status}
   end
 
-  # Our compiled application is on the path, instead of a dependency that would be compiled once more.
+  # The compiled application is on the code path. As a dependency it would be compiled again.
   defp env, do: [{"ERL_LIBS", Path.join(Mix.Project.app_path(), "..")}, {"MIX_ENV", "dev"}]
 
   test "stdout carries the result and nothing else; each mistake has its status", context do
@@ -71,7 +71,7 @@ defmodule Mix.Tasks.Mcp.ConsoleTest do
     assert mix(context, ["mcp.get", "Shop.MCP", "greet", "name=Ada"]) == {"user: Greet Ada\n", "", 0}
     assert mix(context, ["mcp.read", "Shop.MCP", "shop://secret", "--as", "ada"]) == {"for ada\n", "", 0}
     assert {"", "error " <> refused, 1} = mix(context, ["mcp.read", "Shop.MCP", "shop://secret"])
-    # What is there needs no nearest name.
+    # The name exists, so there is no suggestion.
     refute refused =~ "did you mean"
   end
 
@@ -87,7 +87,7 @@ defmodule Mix.Tasks.Mcp.ConsoleTest do
              {"", "#{url} answers 401: it wants other credentials\n", 3}
 
     assert {"3\n", said, 0} = mix(context, ["mcp.call", "--stdio", "mix mcp.stdio Shop.MCP", "add", "a=1", "b=2"])
-    # The logger of a VM that ends may say behind it that its device is gone.
+    # While the VM stops, its logger may report that the device is gone.
     assert "printed by the handler\n" <> _logger = said
   end
 

@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.Gen.DualResponseMigrationTest do
-  # The shell of Mix belongs to the whole VM.
+  # Not async: the shell of Mix is global.
   use ExUnit.Case, async: false
 
   alias Mix.Tasks.Mcp.Gen.DualResponseMigration

@@ -1,5 +1,6 @@
 defmodule Mix.Tasks.Mcp.GenTest do
-  # What is generated, in a project of its own: it compiles without a warning, is formatted, passes its tests and lint.
+  # The generated files in a separate project: they compile without warnings, are formatted, and pass their tests and
+  # lint.
   use ExUnit.Case, async: true
 
   alias McpServer.Generator
@@ -50,7 +51,7 @@ defmodule Mix.Tasks.Mcp.GenTest do
     File.write!(router, String.replace(File.read!(router), ~r/end\n\z/, "\n#{statements}end\n"))
     assert {_compiled, 0} = mix(dir, ["compile", "--warnings-as-errors"])
     assert {tested, 0} = mix(dir, ["test"], "test")
-    # As Elixir says it, before 1.20 and since.
+    # The output of Elixir before 1.20, and since.
     assert tested =~ ~r/^8 tests, 0 failures$|^Result: 8 passed$/m
     assert mix(dir, ["mcp.lint", "--strict"]) == {"0 errors, 0 warnings in 1 router\n", 0}
     assert {"count_words: a b\n", 0} = mix(dir, ["mcp.call", "WordShop.MCP", "count_words", "text=a b"])

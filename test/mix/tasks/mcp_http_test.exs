@@ -1,5 +1,5 @@
 defmodule Mix.Tasks.Mcp.HttpTest do
-  # The tasks that serve over HTTP, from outside: a project of its own, another VM, its stderr and exit status.
+  # The HTTP tasks from outside: a separate project and VM, with its stderr and exit status.
   use ExUnit.Case, async: true
 
   @moduletag :tmp_dir
@@ -17,7 +17,7 @@ defmodule Mix.Tasks.Mcp.HttpTest do
 
     {:os_pid, pid} = Port.info(task, :os_pid)
     {_output, 0} = System.cmd("kill", ["-TERM", "#{pid}"])
-    # What runs is finished, and what it needs is still there.
+    # Running calls finish, and the application is still running.
     assert %{"result" => %{"content" => [%{"text" => "still here"}]}} = answer(slow)
     assert [] = until_exit(task, 0)
     assert {:error, :econnrefused} = :gen_tcp.connect({127, 0, 0, 1}, port, [])
@@ -155,7 +155,7 @@ defmodule Mix.Tasks.Mcp.HttpTest do
     end
   end
 
-  # Our compiled application is on the path, instead of a dependency that would be compiled once more.
+  # The compiled application is on the code path. As a dependency it would be compiled again.
   defp start(project, arguments) do
     libraries = Path.join(Mix.Project.app_path(), "..")
     env = [{~c"ERL_LIBS", to_charlist(libraries)}, {~c"MIX_ENV", ~c"dev"}]
@@ -164,7 +164,7 @@ defmodule Mix.Tasks.Mcp.HttpTest do
     Port.open({:spawn_executable, "/bin/sh"}, options)
   end
 
-  # The lines up to the first that is wanted.
+  # The lines up to the first wanted line.
   defp until(task, wanted?) do
     receive do
       {^task, {:data, {_end, line}}} -> if wanted?.(line), do: [line], else: [line | until(task, wanted?)]

@@ -1,12 +1,12 @@
 defmodule Mix.Tasks.Mcp.LintTest do
-  # The shell of Mix belongs to the whole VM.
+  # Not async: the shell of Mix is global.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureIO
 
   alias McpServer.{JSON, Lint}
 
-  # Each of these runs mix in a project of its own.
+  # Each of these tests runs mix in a separate project.
   @moduletag timeout: 300_000
   @moduletag :tmp_dir
 
@@ -137,7 +137,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
     assert {"0 errors, 0 warnings in 1 router\n", 0} = mix(dir, ["mcp.lint", "Sound.MCP", "--strict"])
 
     arguments = ["mcp.lint", "Faulty.MCP", "--strict", "--only", "format", "--format", "json"]
-    # What was asked for is printed however quiet Mix is.
+    # Even with MIX_QUIET the requested result is printed.
     assert {text, 1} = mix(dir, arguments, env: [{"MIX_QUIET", "1"}])
 
     assert text == """
@@ -206,7 +206,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
               there is no snapshot of One.MCP in apps/one/priv/mcp/One.MCP.json: write it with mix mcp.breaking One.MCP --write
               """, 1}
 
-    # A router that is gone is told of by the snapshot in its application's folder.
+    # The snapshot in the application's folder reveals the removed router.
     File.rename!(Path.join(two, "priv/mcp/Two.MCP.json"), Path.join(two, "priv/mcp/Gone.MCP.json"))
     assert {printed, 1} = mix(dir, ["mcp.breaking", "--no-compile"])
     assert printed =~ "Gone.MCP (apps/two/priv/mcp/Gone.MCP.json)\n  breaking: router \"Gone.MCP\": the router is gone"
@@ -275,7 +275,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
       {:ok, name: name}
     end
 
-    # What the task printed, and its exit status.
+    # The output of the task, and its exit status.
     defp run(arguments) do
       {status, printed} =
         with_io(fn ->
