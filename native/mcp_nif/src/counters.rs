@@ -1,4 +1,4 @@
-//! Counts the answers of the core without Elixir since the library was loaded.
+//! Counts the requests that the core answered without Elixir since the library was loaded.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -13,7 +13,7 @@
 //! | `auth` | the calls of `McpServer.Protocol.Auth`: access tokens, key sets |
 //! | `guard` | the check of tokens, and the verified tokens |
 //! | `stdio` | the reader of stdin, which has a thread, and the writer of stdout |
-//! | `counters` | counts of the answers without Elixir |
+//! | `counters` | counts of the requests that the core answers without Elixir |
 //! | `dirty` | permits for dirty CPU schedulers, and the queue for them |
 //! | `resources` | native buffers and resources, and the thread that work runs on |
 //! | `unload_guard` | the objects that keep the library loaded after a purge |

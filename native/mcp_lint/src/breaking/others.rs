@@ -76,7 +76,7 @@ pub(super) fn compare_templates(old: &Value, new: &Value, changes: &mut Changes)
     compare_addresses(old, new, what, codes, changes);
 }
 
-/// Compares resources or templates: `kind` names the snapshot's member and its entries.
+/// Compares resources or templates: `member` is their key in a snapshot, `kind` their noun.
 fn compare_addresses(
     old: &Value,
     new: &Value,

@@ -22,8 +22,7 @@ pub(super) struct Descriptors {
     pub(super) predictable_output: bool,
     /// The other end of the stream that replaced descriptor 0.
     _peer: UnixStream,
-    /// The reader takes the buffer and puts it back, so that the reader of a restarted owner loses
-    /// no bytes.
+    /// A reader takes the buffer and puts it back, so that a restarted owner loses no bytes.
     pending: Mutex<Option<LineBuffer>>,
     returned: Condvar,
 }

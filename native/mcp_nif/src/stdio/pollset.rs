@@ -29,8 +29,8 @@ pub(super) fn forget(descriptor: BorrowedFd<'_>) {
             .and_then(|name| name.parse().ok());
         if let Some(number) = number {
             // SAFETY: the number was just found to be a set, and the VM never closes its sets. If
-            // other code closed a set of its own meanwhile, the call fails, as it does for every
-            // descriptor that is no set.
+            // it was a set of other code, which closed it since, the call fails, as it does for
+            // every descriptor that is no set.
             let set = unsafe { BorrowedFd::borrow_raw(number) };
             // Most sets do not contain it, so an error is normal.
             let _ = epoll::delete(set, descriptor);

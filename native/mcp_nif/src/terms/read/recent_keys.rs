@@ -5,7 +5,7 @@ use crate::terms::raw::Raw;
 const SLOTS: usize = 256;
 /// A text with fewer keys rarely repeats one.
 const FEW_KEYS: usize = 12;
-/// The number of contexts. A context is a hash of the last keys.
+/// The number of contexts. The slots of the last keys form a context.
 const CONTEXTS: usize = 1024;
 
 /// The keys of one text. Each fingerprint has one slot and no chain, so that no choice of keys
@@ -30,8 +30,8 @@ impl<'e, 'a> RecentKeys<'e, 'a> {
         }
     }
 
-    /// The key that followed the last keys before, if `rest` starts with it and a quote; its
-    /// length.
+    /// The key that followed the last keys before, with its length, if `rest` starts with it and
+    /// `"`.
     #[inline]
     pub(super) fn expected(&mut self, rest: &[u8]) -> Option<(Raw<'e>, usize)> {
         let slot = *self.followers.get(self.context)?;

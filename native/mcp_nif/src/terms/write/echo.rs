@@ -1,6 +1,6 @@
-//! Structured content that its result also holds as text. The marker `{:structured_content,
-//! :compact | :pretty}` replaces the text of a text block; its optional third element is an order
-//! of keys. The content is encoded once, and its bytes are written twice.
+//! Structured content that its result also holds as text. In a text block the marker
+//! `{:structured_content, :compact | :pretty}` replaces the text; its optional third element is an
+//! order of keys. The content is encoded once, and its bytes are written twice.
 
 use mcp_core::json::write_json_text;
 use rustler::Term;

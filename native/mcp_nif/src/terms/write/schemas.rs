@@ -47,8 +47,7 @@ impl<'a> Writer<'_, 'a> {
         Ok(true)
     }
 
-    /// Before 2026-07-28 a property's schema is an object: `true` and `false` are written as
-    /// objects.
+    /// Before 2026-07-28 a property's schema is an object, so booleans are written as objects.
     pub(super) fn properties(&mut self, term: Raw<'a>) -> Outcome {
         let Members::Plain { start, end } = self.collect(term)? else {
             return self.verbatim_object(term);
