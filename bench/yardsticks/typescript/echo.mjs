@@ -1,8 +1,8 @@
-// What the benchmark's servers on the TypeScript SDK do.
+// The tools of the benchmark's servers on the TypeScript SDK.
 
 import { Server } from "@modelcontextprotocol/server";
 
-// The low-level class, so that a hundred tools need not be registered each time.
+// The low-level class avoids registering a hundred tools for each server.
 export function echoServer(tools) {
   const capabilities = { tools: { listChanged: true } };
   const server = new Server({ name: "bench", version: "1.0.0" }, { capabilities });

@@ -1,4 +1,4 @@
-// The benchmark's server on the TypeScript SDK: stateless, answers in JSON, node:http without a framework in between.
+// The benchmark's server on the TypeScript SDK: stateless, with answers in JSON, on node:http without a framework.
 //
 // `node server.mjs TOOLS` prints its port and its process id, and ends at the end of its stdin.
 
@@ -17,13 +17,13 @@ import { echoServer } from "./echo.mjs";
 
 const tools = JSON.parse(readFileSync(process.argv[2], "utf8"));
 
-// One a request is what the SDK asks for.
+// The SDK requires one per request.
 const newServer = () => echoServer(tools);
 
-// Answers in JSON by itself, unless a tool sends something before its result.
+// It answers in JSON, unless a tool sends messages before its result.
 const modern = toNodeHandler(createMcpHandler(newServer, { legacy: "reject", maxSubscriptions: 100_000 }));
 
-// The SDK's own way for older clients answers with an event stream, which costs more.
+// The SDK's default for older clients answers with an event stream, which costs more.
 async function legacy(request, response) {
   const transport = new NodeStreamableHTTPServerTransport({ sessionIdGenerator: undefined, enableJsonResponse: true });
   await newServer().connect(transport);

@@ -1,4 +1,4 @@
-//! Over HTTP: stateless, answers in JSON, hyper without a framework in between.
+//! The HTTP server: stateless, with answers in JSON, on hyper without a framework.
 
 use std::convert::Infallible;
 use std::io::Read;
@@ -33,7 +33,7 @@ pub async fn serve(server: Bench) -> Outcome {
     }
 }
 
-/// Whoever started the server holds the other end of its stdin, and lets go of it at the latest by ending.
+/// Ends the server with its stdin, whose other end closes at the latest when the starting process ends.
 fn end_with_stdin() {
     std::thread::spawn(|| {
         let _end = std::io::stdin().read_to_end(&mut Vec::new());
@@ -42,7 +42,7 @@ fn end_with_stdin() {
 }
 
 async fn connection(stream: TcpStream, http: Http) -> Result<(), Infallible> {
-    // A connection that breaks is the client's affair.
+    // The client handles broken connections.
     let _closed = http1::Builder::new()
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(http))
         .await;

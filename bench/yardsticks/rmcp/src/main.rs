@@ -1,8 +1,8 @@
 //! The benchmark's server on rmcp. It ends at the end of its stdin.
 //!
 //! - `rmcp_yardstick TOOLS` serves HTTP and prints its port and its process id
-//! - `rmcp_yardstick TOOLS stdio` serves its stdin and stdout in the way that the SDK's examples show, and
-//!   `rmcp_yardstick TOOLS pipes` in the way that the SDK has for pipes
+//! - `rmcp_yardstick TOOLS stdio` serves its stdin and stdout as in the SDK's examples, and
+//!   `rmcp_yardstick TOOLS pipes` as the SDK serves pipes
 
 mod http;
 

@@ -1,8 +1,8 @@
-//! What `bin/bench json` and `bin/bench schema` compare with: sonic-rs with native structs, and `serde_json::Value`.
+//! The yardsticks of `bin/bench json` and `bin/bench schema`: sonic-rs with native structs, and `serde_json::Value`.
 //!
-//! `sonic_yardstick W2=<file> … 'rows=<schema file>,<file>'` reads workloads of `bench/support/workloads.exs`, as JSON,
-//! and then a line of stdin for each measurement: the number of calls, a space and the task. It answers with the
-//! microseconds of processor time and of the clock that they took together.
+//! `sonic_yardstick W2=<file> … 'rows=<schema file>,<file>'` reads workloads of `bench/support/workloads.exs` as JSON.
+//! Then it reads a line of stdin for each measurement: the number of calls, a space and the task. It answers with the
+//! microseconds of processor time and of wall time for all calls.
 //!
 //! | task | |
 //! |---|---|
@@ -158,7 +158,7 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writing and reading a workload, if what is written is what was read: speed says nothing before the answers agree.
+/// Adds the tasks of a workload, if the written text equals the read text: only equal answers can be compared.
 fn add<T>(tasks: &mut Tasks, name: &str, file: &str) -> Result<(), Failure>
 where
     T: for<'de> Deserialize<'de> + Serialize + 'static,
@@ -193,13 +193,13 @@ fn add_validation(tasks: &mut Tasks, name: &str, schema: &str, value: &str) -> R
     Ok(())
 }
 
-/// The result is made, and dropped within the time that is measured.
+/// Drops the result within the measured time.
 fn keep<T>(value: T) -> Result<(), Failure> {
     drop(black_box(value));
     Ok(())
 }
 
-/// Processor time and clock of so many calls.
+/// The processor time and wall time of `calls` calls.
 fn measure(task: &Task, calls: u32) -> Result<(Duration, Duration), Failure> {
     let (processor, clock) = (processor_time()?, Instant::now());
     for _ in 0..calls {

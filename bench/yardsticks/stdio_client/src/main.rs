@@ -1,15 +1,15 @@
 //! The benchmark's client over stdio: starts a server, writes prepared lines to it and counts the lines that come back.
 //!
-//! `stdio_client OPENING LINES COMMAND…` starts COMMAND, sends it the lines of the file OPENING, the first of which it
-//! has to answer, and then does what its own stdin says, a word a line:
+//! `stdio_client OPENING LINES COMMAND…` starts COMMAND and sends it the lines of the file OPENING, of which the server
+//! answers the first. Then it reads one word per line from its stdin:
 //!
 //! - `ask` sends the first line of the file LINES and prints the answer
-//! - `pipelined` sends all of them at once and prints three numbers: the microseconds until the last answer was
-//!   there, those of processor time that the server took, and the bytes of the answers
-//! - `sequential` sends each when the last was answered and prints three numbers: the microseconds of processor time,
-//!   and the nanoseconds that half of the round trips, and 99 of 100, took at most
+//! - `pipelined` sends all of them at once and prints three numbers: the microseconds until the last answer, the
+//!   microseconds of the server's processor time, and the bytes of the answers
+//! - `sequential` sends each after the previous answer and prints three numbers: the microseconds of processor time,
+//!   and p50 and p99 of the round trips in nanoseconds
 //!
-//! At the end of its stdin it closes the server's, and ends when the server has.
+//! At the end of its stdin it closes the server's stdin, and ends after the server.
 
 mod server;
 
@@ -21,7 +21,7 @@ use server::Server;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// The lines that a server is sent, each with its line end.
+/// The lines for a server, each with its line end.
 struct Lines(Vec<u8>);
 
 impl Lines {

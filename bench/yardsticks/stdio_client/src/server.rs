@@ -23,7 +23,7 @@ impl Server {
             .spawn()?;
         let input = child.stdin.take().ok_or("the server has no stdin")?;
         let output = child.stdout.take().ok_or("the server has no stdout")?;
-        // As much as a pipe holds.
+        // The size of a pipe's buffer.
         let buffer = vec![0; 64 * 1024];
         Ok(Self {
             child,
@@ -37,7 +37,7 @@ impl Server {
         Ok(self.input.write_all(bytes)?)
     }
 
-    /// The next line. Nothing may come after it.
+    /// Reads the next line, after which the server must not have sent more.
     pub fn read_line(&mut self) -> Outcome<String> {
         let mut line = Vec::new();
         while !line.ends_with(b"\n") {
@@ -47,13 +47,13 @@ impl Server {
         Ok(String::from_utf8(line)?)
     }
 
-    /// Reads the next line and forgets it. Nothing may come after it.
+    /// Reads and discards the next line, after which the server must not have sent more.
     pub fn skip_line(&mut self) -> Outcome<()> {
         while !read_some(&mut self.output, &mut self.buffer)?.ends_with(b"\n") {}
         Ok(())
     }
 
-    /// Writes all of `lines` while so many lines are read; how many bytes they had.
+    /// Writes all of `lines` while it reads `count` lines; returns the bytes read.
     pub fn exchange(&mut self, lines: &[u8], mut count: usize) -> Outcome<usize> {
         let Self {
             input,
@@ -77,7 +77,7 @@ impl Server {
         })
     }
 
-    /// Processor time that the threads of the server have had, in microseconds.
+    /// The processor time of the server's threads in microseconds.
     pub fn processor_us(&self) -> Outcome<u64> {
         let mut nanoseconds = 0;
         for thread in read_dir(format!("/proc/{}/task", self.child.id()))? {
@@ -88,7 +88,7 @@ impl Server {
         Ok(nanoseconds / 1000)
     }
 
-    /// Closes its stdin, which ends it.
+    /// Closes the server's stdin, which ends the server.
     pub fn end(self) -> Outcome<()> {
         let Self {
             mut child,
