@@ -8,7 +8,7 @@ defmodule McpServer.DualResponse.AccessTest do
 
   @ada %{tenant: "acme", subject: "ada"}
 
-  # Every way to a resource, as what is answered to whom it is not for.
+  # The responses of all access functions to this identity.
   defp asked(name, id, identity) do
     [
       DualResponse.lookup(name, id, identity),
@@ -50,7 +50,7 @@ defmodule McpServer.DualResponse.AccessTest do
         assert DualResponse.get_resource(name, id, identity) == nil
         refute DualResponse.pin_resource(name, id, identity)
         refute DualResponse.delete_resource(name, id, identity)
-        # No user's code has run, nothing was counted, nothing changed.
+        # No user code ran, no access was counted, and the expiry is unchanged.
         refute_received :executed
         assert %{access_count: 0, expires_at: %DateTime{}} = DualResponse.get_resource(name, id, @ada)
       end
@@ -140,7 +140,7 @@ defmodule McpServer.DualResponse.AccessTest do
       assert %{tenant: "other", subject: 7} = DualResponse.get_resource(name, id, %{tenant: "other", subject: 7})
     end
 
-    # It read as bound to nobody, and so anybody could read it.
+    # Earlier, such a resource counted as unbound, and any client could read it.
     test "refuses what the hook makes of it in another form" do
       for wrong <- [nil, %{}, %{"tenant" => "acme"}, {:ok, "acme"}] do
         name = server(bind: fn _conn -> wrong end)

@@ -41,7 +41,7 @@ defmodule McpServer.DualResponse.ExpiryTest do
         if unquote(alive?) do
           assert [{:ok, _}, {:ok, _}, {:ok, 3, _}, :ok, :ok] = answers
         else
-          # The record is still there, so the reason is known.
+          # The record still exists, so the reason is known.
           for answer <- answers do
             assert {:error, %Error{code: :resource_expired} = error} = answer
             assert_said(error)
@@ -126,7 +126,7 @@ defmodule McpServer.DualResponse.ExpiryTest do
       holds(property, 200, 40)
     end
 
-    # A deadline is when, `:never` for what is pinned (later than every number), or 0 for what was deleted.
+    # A deadline is a time, `:never` for a pinned resource (later than every number), or 0 for a deleted one.
     defp command({:create, time}, world) do
       id = create!(world.name, 1, expiration: time).resource_id
       %{world | ids: world.ids ++ [id], deadlines: world.deadlines ++ [world.now + time]}
@@ -194,7 +194,7 @@ defmodule McpServer.DualResponse.ExpiryTest do
       pass.(900_000)
       send(name, :sweep)
       :sys.get_state(name)
-      # Five hundred, and the next part is already on its way.
+      # The first part deletes five hundred, and the second may be running already.
       assert kept(name).resources <= 600
       until(fn -> kept(name).resources == 0 end)
       until(fn -> Process.info(Process.whereis(name), :message_queue_len) == {:message_queue_len, 0} end)

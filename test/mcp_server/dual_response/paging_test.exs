@@ -14,7 +14,7 @@ defmodule McpServer.DualResponse.PagingTest do
     page
   end
 
-  # As a client that knows nothing but has_next and next_offset.
+  # Like a client that only uses has_next and next_offset.
   defp walk(name, id, limit, offset \\ 0) do
     page = fetch!(name, id, %{offset: offset, limit: limit})
     assert page.returned_count == length(page.data)
@@ -328,7 +328,7 @@ defmodule McpServer.DualResponse.PagingTest do
       assert {:error, %Error{code: :storage_error, message: "The result has too many rows to be kept"}} =
                DualResponse.create_response(name, numbers(11, persist: :rows))
 
-      # Those that are there already are bounded by their bytes.
+      # Given rows are limited by their bytes only.
       assert {:ok, _response} = DualResponse.create_response(name, name: "x", rows: rows(11), columns: [])
     end
 

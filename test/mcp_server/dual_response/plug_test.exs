@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.PlugTest do
-  # What only the plug has: parsers before it. All else is in test/http/rest_*.exs, for both servers.
+  # Features of the plug alone: parsers before it. test/http/rest_*.exs has the other tests, for both servers.
   use ExUnit.Case, async: true
 
   import McpServer.DualResponses
@@ -11,7 +11,7 @@ defmodule McpServer.DualResponse.PlugTest do
   @moduletag :capture_log
 
   defmodule Parsed do
-    # Leaves a conn as `Plug.Parsers` does: JSON as it was, a form as what a form could have meant.
+    # Leaves a conn like `Plug.Parsers`: JSON decoded, a form as form parameters.
     @compile {:no_warn_undefined, Plug.Conn}
 
     def init(options), do: RestServers.Forward.init(options)

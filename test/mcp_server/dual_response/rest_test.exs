@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.RestTest do
-  # The REST endpoints without a server; what clients see of them is in test/http/rest_*.exs.
+  # The REST endpoints without a server; test/http/rest_*.exs has the tests from the client's side.
   use ExUnit.Case, async: true
 
   import McpServer.DualResponses
@@ -23,7 +23,7 @@ defmodule McpServer.DualResponse.RestTest do
     })
   end
 
-  # A resource as the document has it, saved past the clock.
+  # The document's resource, saved without the clock.
   defp documented(server, fields \\ []) do
     {:ok, %{store: store, ref: ref}} = DualResponse.settings(server)
 
@@ -49,7 +49,7 @@ defmodule McpServer.DualResponse.RestTest do
     :ok
   end
 
-  # The text of a fixture as it is sent: keys in their order, no white space between them.
+  # The text of a fixture as it is sent: keys in the same order, no white space between them.
   defp golden(name, change \\ & &1) do
     Fixtures.read(name) |> String.replace(~r/\n\s*/, "") |> String.replace(~s(": ), ~s(":)) |> change.()
   end
@@ -218,7 +218,7 @@ defmodule McpServer.DualResponse.RestTest do
       assert {:ok, ^first, 3} = Pages.fetch(rest.pages, {created.resource_id, 0, 100})
       assert {200, _headers, ^first} = serve(rest, "POST", created.resource_id)
       assert DualResponse.get_resource(server, created.resource_id).access_count == 2
-      # In another order the rows are other ones.
+      # Another limit gives another page.
       {200, _headers, other} = serve(rest, "POST", created.resource_id, body: ~s({"limit":2}))
       assert length(JSON.decode!(other)["data"]) == 2
       {204, _headers, ""} = serve(rest, "DELETE", created.resource_id)
@@ -312,7 +312,7 @@ defmodule McpServer.DualResponse.RestTest do
     test "to count the access does not keep the rows from whoever asks" do
       {server, id, rest} = failing()
       FailingStore.fail(server, :touch, fn -> {:error, "secret"} end)
-      # The second one is sent from the pages that are held ready.
+      # The second response is sent from the cached pages.
       for rest <- [rest, %{rest | pages: Pages.new(1024 * 1024)}], _ <- 1..2 do
         assert {200, _headers, body} = serve(rest, "POST", id)
         assert %{"data" => [%{"n" => 0} | _], "returned_count" => 5} = JSON.decode!(IO.iodata_to_binary(body))
@@ -364,7 +364,7 @@ defmodule McpServer.DualResponse.RestTest do
     assert {404, _headers, @not_found} = serve(rest, "GET", id)
   end
 
-  # The stone has no rows: a page was empty, and a stream ended as if all had come.
+  # Earlier, a tombstone without rows gave an empty page, or a stream with a regular end.
   @tag req: "R5"
   test "what is deleted meanwhile leaves no page without its rows" do
     for persisted <- [[persist: :rows], [persist: :rows, sort_mode: :memory]] do

@@ -17,7 +17,7 @@ defmodule McpServer.DualResponse.RoomTest do
   defp ids(name, count, options \\ []) do
     for _ <- 1..count do
       id = create!(name, 3, options).resource_id
-      # Which of two was used last is known to the millisecond.
+      # Times of last use have a resolution of a millisecond.
       Process.sleep(2)
       id
     end
@@ -67,7 +67,7 @@ defmodule McpServer.DualResponse.RoomTest do
       assert there(name, nobody) == nobody
       ada = ids(name, 1, subject: "ada")
       assert there(name, nobody) == tl(nobody)
-      # Nobody has three, ada one: what was not used for longest is ada's, and stays.
+      # The anonymous owner has three, ada one. The least recently used one is ada's, and stays.
       {:ok, _page} = DualResponse.fetch(name, hd(tl(nobody)))
       eve = ids(name, 1, subject: "eve")
       assert subjects(name, ada ++ eve) == [ada: 1, eve: 1]
@@ -93,7 +93,7 @@ defmodule McpServer.DualResponse.RoomTest do
     end
   end
 
-  # How many of the resources are there, by whose they are.
+  # The number of existing resources of each subject.
   defp subjects(name, ids) do
     {:ok, %{store: store, ref: ref}} = DualResponse.settings(name)
 
@@ -146,7 +146,7 @@ defmodule McpServer.DualResponse.RoomTest do
     test "is kept by many that create at a time" do
       name = server(max_resources: 50)
       1..500 |> Task.async_stream(fn _ -> create!(name, 3, persist: :rows) end) |> Stream.run()
-      # Two may make room for the same one, but never none.
+      # Two creations may evict the same resource, but each evicts one.
       assert kept(name).resources in 40..50
     end
   end
@@ -188,7 +188,7 @@ defmodule McpServer.DualResponse.RoomTest do
       end
     end
 
-    # The same one was evicted for ever.
+    # Earlier, this evicted the same resource in an endless loop.
     @tag req: "S1-44"
     test "a store that cannot delete is a storage error" do
       name = server(max_resources: 1, store: FailingStore)

@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.RouterTest do
-  # The servers have the names that their routers were compiled with.
+  # Not async: the servers' names are compiled into the routers.
   use McpServer.RouterCase, async: false
 
   alias McpServer.{DualResponse, JSON}
@@ -62,7 +62,7 @@ defmodule McpServer.DualResponse.RouterTest do
 
   describe "a handler answers" do
     @describetag req: "S1-33"
-    # The rows stand in the text of a response; its tool result is the document's.
+    # The text of a response contains the rows. Its tool result has the document's form.
     for {tool, rows} <- [{"search", Enum.map(0..14, &~s(\n{"n":#{&1},"text":"row #{&1}"}))}, {"map", []}] do
       test "#{tool}: with a response or with its tool result" do
         sentence = "Found 300 results. Sample data and full dataset link included."
@@ -184,7 +184,7 @@ defmodule McpServer.DualResponse.RouterTest do
       unknown = read_resource("resource://unknown", eve)
       assert {:error, denied} = read_resource(uri, eve)
       assert {:error, put_in(denied, ["data", "uri"], "resource://unknown")} == unknown
-      # What was bound to nobody is for whoever has its id.
+      # Any client with the id can read an unbound resource.
       assert {:ok, _result} = read_resource(create!(%{}, ada)["uri"], eve)
     end
   end

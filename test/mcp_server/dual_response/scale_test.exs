@@ -1,6 +1,5 @@
 defmodule McpServer.DualResponse.ScaleTest do
-  # What the whole node holds is measured, so nothing else may run. The figures in the names are those of
-  # `MCP_SCALE=20`.
+  # Not async: measures the whole node. The numbers in the names are those of `MCP_SCALE=20`.
   use ExUnit.Case, async: false
 
   import McpServer.DualResponses
@@ -24,7 +23,7 @@ defmodule McpServer.DualResponse.ScaleTest do
     count = scaled(5_000)
     {clock, pass} = clock()
     name = server(clock: clock, max_resources: count, max_bytes: 2_000_000_000, cleanup_interval: 600_000)
-    # Code is loaded and tables have grown before anything is measured.
+    # Loads code and grows tables before the measurement.
     for _ <- 1..1_000, do: create!(name, 30, persist: :rows)
     pass.(900_000)
     sweep(name)
@@ -41,13 +40,13 @@ defmodule McpServer.DualResponse.ScaleTest do
     afterwards = memory()
     report("all of them expired and deleted in #{div(time, 1000)} ms, #{used(afterwards, before)}")
 
-    # A hundredth of what was held, and what the emulator keeps for itself.
+    # A hundredth of the used memory, and a reserve for the emulator.
     for {kind, bytes} <- afterwards do
       assert bytes - before[kind] < (full[kind] - before[kind]) / 100 + 2_000_000, "#{kind}: #{bytes - before[kind]}"
     end
   end
 
-  # Half of them keep rows, which are parts of something large, as those of a database driver are.
+  # Half of the resources store rows whose texts are parts of large binaries, like those of database drivers.
   defp create(name, count) do
     parts = for n <- 0..9, do: binary_part(:binary.copy(<<n>>, 20_000), 0, 200)
     rows = for {part, n} <- Enum.with_index(parts), do: %{"n" => n, "text" => part}
@@ -79,7 +78,7 @@ defmodule McpServer.DualResponse.ScaleTest do
         create!(name, 250, persist: :rows, expiration: time).resource_id
       end
 
-    # What happens to the resources, happens amid the readers.
+    # The resources change during the reads.
     changes = %{
       div(count, 4) => fn -> true = DualResponse.pin_resource(name, pinned) end,
       div(count, 2) => fn -> true = DualResponse.delete_resource(name, deleted) end,
@@ -110,7 +109,7 @@ defmodule McpServer.DualResponse.ScaleTest do
     for id <- [deleted, expired], do: assert(read(name, id, whole) == :resource_not_found)
   end
 
-  # The rows themselves would be ten thousand copies.
+  # Only a hash, because the rows would be ten thousand copies.
   defp read(name, id, whole) do
     case DualResponse.fetch(name, id, %{limit: 250}) do
       {:ok, page} -> if :erlang.phash2(page.data) == whole, do: :whole, else: :part
@@ -124,7 +123,7 @@ defmodule McpServer.DualResponse.ScaleTest do
     size
   end
 
-  # Until there is nothing left that has expired.
+  # Sweeps until no expired resource is left.
   defp sweep(name) do
     send(name, :sweep)
     {:ok, %{store: store, ref: ref} = settings} = DualResponse.settings(name)

@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.SessionStoreTest.Start do
-  # What a store needs before the tests of it.
+  # Sets up each store before its tests.
   import ExUnit.Callbacks
 
   alias McpServer.DualResponse.Store
@@ -19,7 +19,7 @@ defmodule McpServer.DualResponse.SessionStoreTest.Start do
     on_exit(&drop/0)
   end
 
-  # The pool of the tests has ended by then.
+  # The tests' pool has already ended.
   defp drop do
     {:ok, pool} = PostgresRepo.start_link(folder: Postgres.folder(), size: 1)
     statements = Migration.sql(table: "mcp_session_values", direction: :down)
@@ -84,7 +84,7 @@ for {name, store} <- [
       assert SessionStore.get(options, key) == :none
       assert SessionStore.put(options, key, "second", 1_000, nil) == :ok
       assert SessionStore.get(options, key) == {:ok, "second"}
-      # Each time it is put it lives on.
+      # Each `put` renews the expiry.
       forward.(600)
       assert SessionStore.put(options, key, "third", 1_000, nil) == :ok
       forward.(600)

@@ -44,7 +44,7 @@ defmodule McpServer.DualResponse.SignatureTest do
     settings = settings(ttl: 7_200_000)
     assert {expires_at, _} = resource() |> Signature.query(settings, @now) |> read()
     assert expires_at == @now + 3_600
-    # One that is pinned does not expire.
+    # A pinned resource does not expire.
     assert {expires_at, _} = resource(expires_at: nil) |> Signature.query(settings, @now) |> read()
     assert expires_at == @now + 7_200
   end

@@ -112,7 +112,7 @@ defmodule McpServer.DualResponse.SortingTest do
       rows = [%{"w" => 1} | rows]
       assert rows |> sorted(asc("v")) |> values() == [1.5, 2, "a", "b", false, true, nil, nil]
       assert rows |> sorted(desc("v")) |> values() == [true, false, "b", "a", 2, 1.5, nil, nil]
-      # Stably, so the one that was first stays so.
+      # Sorting is stable.
       assert rows |> sorted(desc("v")) |> List.last() == %{"v" => nil}
     end
 

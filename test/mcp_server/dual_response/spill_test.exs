@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.SpillTest do
-  # The server has the name that the router was compiled with.
+  # Not async: the server's name is compiled into the router.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureLog
@@ -45,7 +45,7 @@ defmodule McpServer.DualResponse.SpillTest do
     :ok
   end
 
-  # The answer, and how many bytes it was sent as.
+  # The response, and its size in bytes.
   defp answer(returns, options \\ []) do
     {tool, options} = Keyword.pop(options, :tool, "run")
     message = %{"id" => 1, "method" => "tools/call", "params" => %{"name" => tool, "arguments" => %{}}}
@@ -223,7 +223,7 @@ defmodule McpServer.DualResponse.SpillTest do
     end
   end
 
-  # Rows with wide and narrow keys, values that grow when they are escaped, texts of few and many lines.
+  # Rows with wide and narrow keys, values that grow when escaped, texts of few and many lines.
   defp random do
     key = fn -> String.duplicate(Enum.random(["k", "\u00e9", "\""]), Enum.random([1, 20, 300])) end
 
@@ -378,7 +378,7 @@ defmodule McpServer.DualResponse.SpillTest do
     assert [%{"text" => _text}, %{"uri" => "resource://" <> id}] = result["content"]
     {:ok, _total, pages} = DualResponse.stream(@server, id)
 
-    # Of so many lines several are one row.
+    # Many lines are stored as several lines in one row.
     {count, last} =
       Enum.reduce(pages, {0, nil}, fn rows, {count, _last} ->
         for %{"text" => text} <- rows, do: assert(text |> String.split("\n") |> Enum.uniq() == [line])

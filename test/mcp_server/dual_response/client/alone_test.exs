@@ -8,7 +8,7 @@ defmodule McpServer.DualResponse.Client.AloneTest do
     for module <- modules, inspect(module) =~ ~r/(DualResponse\.Client|Fetch)\b/, do: module
   end
 
-  # What the client is made of, read off its compiled modules.
+  # The client's modules, found in the compiled code.
   @tag req: ["S1-01", "S1-03"]
   test "the client needs no server, router or transport of this library, and nothing but OTP" do
     assert McpServer.Fetch.Socket in modules()
@@ -22,7 +22,7 @@ defmodule McpServer.DualResponse.Client.AloneTest do
           uniq: true,
           do: callee
 
-    # `Response` is a value that handlers return, and `parse/2` takes.
+    # `Response` is the struct that handlers return, and that `parse/2` accepts.
     assert Enum.sort(needed) == [McpServer.DualResponse.Error, McpServer.DualResponse.Response, McpServer.JSON]
   end
 

@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.Client.BoundsTest do
-  # Memory is judged by what the server could send before the client closed: nothing else has ever been in the client.
+  # The bytes that the server could send before the client closed are an upper bound for the client's memory.
   use ExUnit.Case, async: true
 
   import McpServer.ScriptedResource
@@ -9,7 +9,7 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
   alias McpServer.DualResponse.Error
   alias McpServer.JSON
 
-  # What the kernel takes off a server that nobody reads from any more: the buffers of both sides.
+  # The size of the kernel's buffers on both sides, which a server can fill without a reader.
   @kernel_bytes 8_000_000
 
   defp answer(offset \\ 0), do: page([offset], offset, 99, offset + 1)
@@ -58,7 +58,7 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
 
     @tag req: "Y11"
     test "a body that comes byte by byte costs its bytes, not a term for each" do
-      # Each chunk is one byte of white space behind the page.
+      # Each chunk contains one byte of white space behind the page.
       body = JSON.encode!(answer())
       chunks = [head(200, [{"transfer-encoding", "chunked"}]), chunk(body), List.duplicate(chunk(" "), 300_000)]
       server = start_with([[chunks, chunk("")]])
@@ -94,7 +94,7 @@ defmodule McpServer.DualResponse.Client.BoundsTest do
       for {size, read?} <- [{64 * 1024, true}, {64 * 1024 + 1, false}] do
         body = JSON.encode!(answer())
         rest = IO.iodata_length(response(200, [{"x", ""}], ""))
-        # "0" became the length of the body.
+        # The "0" of the empty body becomes the length of this body.
         rest = rest + byte_size("#{byte_size(body)}") - 1
         server = start_with([response(200, [{"x", String.duplicate("x", size - rest)}], body)])
         assert match?({:ok, _page}, Parsed.fetch(parsed(server))) == read?

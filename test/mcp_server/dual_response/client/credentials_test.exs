@@ -22,7 +22,7 @@ defmodule McpServer.DualResponse.Client.CredentialsTest do
 
   describe "credentials" do
     @describetag req: ["SEC-16", "Q1"]
-    # A fetch function that tells the test what it was asked, and answers by the URL.
+    # A fetch function that sends each request to the test, and responds by URL.
     defp spy(answers) do
       me = self()
 
@@ -53,7 +53,7 @@ defmodule McpServer.DualResponse.Client.CredentialsTest do
       assert stranger.url == "https://cdn.example.net/abc123"
       assert secrets(stranger) == []
       assert stranger.addresses == :public
-      # Back at the origin that may have them.
+      # The original origin gets the credentials again.
       assert Enum.sort(secrets(asked())) == ["authorization", "cookie", "x-api-key"]
     end
 
@@ -126,7 +126,7 @@ defmodule McpServer.DualResponse.Client.CredentialsTest do
 
     @tag req: "Q1"
     test "a name that resolves to a private address is refused after it was looked up" do
-      # A name of this machine which its text does not give away, so that only the lookup can.
+      # This machine's host name: only the lookup shows that it is local.
       {:ok, name} = :inet.gethostname()
       name = to_string(name)
 

@@ -44,7 +44,7 @@ defmodule McpServer.DualResponse.Client.LinesTest do
         assert ids(rows) == [1, 2, 3]
       end
 
-      # The last line needs no line end, and an empty line is nothing.
+      # The last line needs no line end, and empty lines are ignored.
       body = [head(200, @ndjson), "\n", String.trim_trailing(body)]
       assert {:ok, rows} = Parsed.fetch_all(parsed(start_with([body])), mode: :ndjson)
       assert ids(rows) == [1, 2, 3]
@@ -63,7 +63,7 @@ defmodule McpServer.DualResponse.Client.LinesTest do
         ])
 
       assert [[_row, _row2]] = parsed(server) |> Parsed.fetch_stream(mode: :ndjson, batch_size: 2) |> Enum.take(1)
-      # What lies in the kernel's buffers on both sides, and no more.
+      # At most the kernel's buffers of both sides.
       assert flooded(server) < 8_000_000
       assert length(all_requested(server)) == 1
     end

@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Client.NamesTest do
-  # Names of hosts: which ones the resolver is asked about, and what is left of the question. One name is given to this
-  # VM, so no other test runs meanwhile.
+  # Host names: the names that reach the resolver, and the state after the lookup. One name is defined for this VM, so
+  # the tests are not async.
   use ExUnit.Case, async: false
 
   import McpServer.ScriptedResource

@@ -181,7 +181,7 @@ defmodule McpServer.DualResponse.Client.PagesTest do
     end
 
     @tag req: "RES-21"
-    # It ended as if it had been the last page.
+    # Earlier, the client took this page for the last one.
     test "a next_offset that is not where the page ends is an error" do
       for other <- [0, 1, 2, 3, 5] do
         server = start_with([json(page([1, 2], 0, 6, 2)), json(page([3, 4], 2, 6, other))])

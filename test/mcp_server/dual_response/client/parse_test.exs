@@ -325,7 +325,7 @@ defmodule McpServer.DualResponse.Client.ParseTest do
     end)
   end
 
-  # RES-15: both forms of structured content, with and without the URL, are accepted.
+  # RES-15: structured content is accepted with and without the URL.
   @tag req: "RES-15"
   test "the document's structured content, which has no URL" do
     with_fixture("s1-02-structured-content.json", fn content ->

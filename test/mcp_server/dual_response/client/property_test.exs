@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.Client.PropertyTest do
-  # Properties checked with PropEr (Debian's `erlang-proper`), which is there or not.
+  # Properties checked with the optional PropEr (Debian's `erlang-proper`).
   use ExUnit.Case, async: true
   use McpServer.Properties
 
@@ -11,7 +11,7 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
   alias McpServer.JSON
 
   if McpServer.Properties.available?(__MODULE__) do
-    # The server answers with what the property put there last.
+    # The server sends the property's latest response.
     defp with_server(check) do
       {:ok, answer} = Agent.start_link(fn -> "" end)
       server = start(fn _request -> Agent.get(answer, & &1) end)
@@ -36,7 +36,7 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
 
     defp cuts, do: :proper_types.non_empty(:proper_types.list(:proper_types.range(1, 40)))
 
-    # A binary in pieces of these sizes, over and over.
+    # Splits a binary into pieces of these sizes, repeatedly.
     defp pieces("", _sizes), do: []
 
     defp pieces(bytes, sizes) do

@@ -93,7 +93,7 @@ defmodule McpServer.DualResponse.Client.RedirectsTest do
       server = start_with([redirect(other.url <> "/x")])
       assert {:ok, _page} = Parsed.fetch(parsed(server, allowed_origins: [other.url]))
 
-      # The same host at another port is another origin.
+      # Another port is another origin.
       stranger = start(fn _request -> json(answer()) end)
       server = start_with([redirect(stranger.url <> "/x")])
       assert refused(server, allowed_origins: [other.url]) =~ "private address"

@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.Client.ServerTest do
-  # The client against this library's own endpoint, over HTTP: two implementations of the same document.
+  # The client against this library's endpoint, over HTTP: two implementations of the same document.
   use ExUnit.Case, async: true
 
   alias McpServer.{DualResponse, HttpRequest, HttpServer}
@@ -15,11 +15,11 @@ defmodule McpServer.DualResponse.Client.ServerTest do
     end
   end
 
-  # Compared with ==, and only then asserted: the difference of two long lists takes minutes to draw.
+  # Compared with == before the assertion: ExUnit takes minutes for the difference of two long lists.
   @rows for id <- 1..1_250, do: %{"id" => id, "name" => "é#{rem(id, 7)}", "more" => nil}
   @columns [%{"name" => "id", "type" => "number"}, %{"name" => "name", "type" => "string"}]
 
-  # The endpoint has to be there before its port is known, and its port before the URLs are.
+  # The URLs contain the port, which is known after the endpoint has started.
   defp serve(test, rest \\ [], options \\ []) do
     name = Module.concat(__MODULE__, test)
     routes = [{"/resources", {DualResponse.Rest, [server: name] ++ rest}}]
@@ -27,7 +27,7 @@ defmodule McpServer.DualResponse.Client.ServerTest do
     origin = "http://127.0.0.1:#{HttpServer.port(http)}"
     start_supervised!({DualResponse, [name: name, base_url: origin <> "/resources"] ++ options})
     {:ok, response} = DualResponse.create_response(name, name: "Rows", rows: @rows, columns: @columns)
-    # As it reaches a host.
+    # The result as a host receives it.
     result = response |> DualResponse.Response.to_mcp_tool_result() |> JSON.encode!() |> JSON.decode!()
     {origin, result}
   end
@@ -44,7 +44,7 @@ defmodule McpServer.DualResponse.Client.ServerTest do
     assert {page.has_next, page.has_previous} == {false, true}
     assert whole?(Parsed.fetch_all(parsed))
     assert whole?(Parsed.fetch_all(parsed, mode: :ndjson))
-    # More than the server gives at once.
+    # More than the server's maximum page.
     assert whole?(Parsed.fetch_all(parsed, batch_size: 5_000))
 
     sort = [%{field: "name", order: :desc}, %{field: "id"}]
@@ -91,7 +91,7 @@ defmodule McpServer.DualResponse.Client.ServerTest do
     assert {:ok, _metadata} = Parsed.metadata(parsed)
     refute Parsed.delete(parsed) == {:ok, true}
     assert {:ok, _metadata} = Parsed.metadata(parsed)
-    # The id alone is not enough here.
+    # Here the id alone gives no access.
     assert {:error, %Error{status: 401}} = [base_url: origin <> "/resources"] |> Client.new() |> all(result)
   end
 

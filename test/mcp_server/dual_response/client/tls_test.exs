@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.Client.TLSTest do
-  # Q1: the default fetch function talks to a server that can prove who it is, or not at all.
+  # Q1: the default fetch function refuses servers that cannot prove their identity.
   use ExUnit.Case, async: true
 
   import McpServer.ScriptedResource
@@ -9,7 +9,7 @@ defmodule McpServer.DualResponse.Client.TLSTest do
   alias McpServer.DualResponse.Client.Parsed
   alias McpServer.DualResponse.Error
 
-  # `pkix_test_data` signs with SHA-1 if it is not told otherwise, which TLS refuses since Erlang/OTP 26.
+  # By default `pkix_test_data` signs with SHA-1, which TLS refuses since Erlang/OTP 26.
   @signed [key: {:namedCurve, :secp256r1}, digest: :sha256]
 
   # A server's certificate for these names, its key, and the authority that issued it.
@@ -71,7 +71,7 @@ defmodule McpServer.DualResponse.Client.TLSTest do
 
   @tag req: "Q1"
   test "a refused certificate is the reason, whatever the host's other addresses say" do
-    # As `localhost` where it is `::1` too: another address follows, at which nobody listens.
+    # Like `localhost` with the second address `::1`: nothing listens at the second address.
     lookup = :inet_db.res_option(:lookup)
     :inet_db.set_lookup([:file | lookup])
     for last <- [1, 2], do: :inet_db.add_host({127, 0, 0, last}, [~c"two.test"])

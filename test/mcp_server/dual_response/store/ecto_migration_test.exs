@@ -1,4 +1,4 @@
-# Stands in for Ecto where it is not installed: what a migration calls.
+# A stand-in for Ecto, if it is not installed: the functions that a migration calls.
 unless Code.ensure_loaded?(Ecto.Migration) do
   defmodule Ecto.Migration do
     @moduledoc false

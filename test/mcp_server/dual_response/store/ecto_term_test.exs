@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.Store.EctoTermTest do
-  # Terms that went through PostgreSQL's `jsonb` are the terms they were.
+  # Terms survive a round trip through PostgreSQL's `jsonb`.
   use ExUnit.Case, async: false
   use McpServer.Properties
 
@@ -13,7 +13,7 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
     :ok
   end
 
-  # As many terms as there are, in one statement.
+  # All terms in one statement.
   defp through_postgres(terms) do
     text = "[" <> Enum.map_join(terms, ",", &Term.dump!/1) <> "]"
     sql = "SELECT value::text FROM jsonb_array_elements($1::text::jsonb) WITH ORDINALITY ORDER BY ordinality"

@@ -16,7 +16,7 @@ defmodule McpServer.DualResponse.Store.EctoTest do
     on_exit(&drop/0)
   end
 
-  # The pool of the tests has ended by then.
+  # The tests' pool has already ended.
   defp drop do
     {:ok, pool} = PostgresRepo.start_link(folder: Postgres.folder(), size: 1)
     for statement <- Migration.sql(direction: :down), do: {:ok, _result} = PostgresRepo.query(statement)
@@ -28,7 +28,7 @@ defmodule McpServer.DualResponse.Store.EctoTest do
     {nil, id}
   end
 
-  # Several nodes that serve the same server open the same store.
+  # All nodes that serve the same server open the same store.
   defp another_node(store, options) do
     {:ok, ref} = store.init(options)
     ref
@@ -108,7 +108,7 @@ defmodule McpServer.DualResponse.Store.EctoTest do
     end
   end
 
-  # Connections that were ended are only found, and opened again, when they are used: here all at the same time.
+  # A closed connection is detected, and opened again, when it is used: here all at the same time.
   defp reconnect do
     answers = StoreCase.at_once(16, fn _n -> PostgresRepo.query("SELECT pg_sleep(0.05)") end)
     unless Enum.all?(answers, &match?({:ok, _result}, &1)), do: reconnect()
@@ -150,7 +150,7 @@ defmodule McpServer.DualResponse.Store.EctoTest do
     test "of a database that was tampered with make no atom and run nothing", %{store: store, ref: ref} do
       external = fn term -> term |> :erlang.term_to_binary() |> Base.encode64() end
       unknown = "never_seen_#{System.unique_integer([:positive])}"
-      # An atom that this node does not know, in Erlang's external format.
+      # An unknown atom, in Erlang's external format.
       foreign = Base.encode64(<<131, 119, byte_size(unknown), unknown::binary>>)
 
       for {value, reason} <- [
@@ -232,7 +232,7 @@ defmodule McpServer.DualResponse.Store.EctoTest do
   end
 
   test "the partial index serves to clean up" do
-    # A table as small as this one would be read whole.
+    # PostgreSQL would scan such a small table completely.
     connection = PostgresRepo.Connection.open(Postgres.folder())
     {:ok, _result} = PostgresRepo.Connection.query(connection, "SET enable_seqscan = off", [])
     sql = "EXPLAIN SELECT id FROM mcp_dual_responses WHERE server = 'x' AND deadline <= 7 ORDER BY deadline LIMIT 10"
@@ -341,7 +341,7 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       start_supervised!({DualResponse, name: name, base_url: "http://127.0.0.1/resources", store: store})
       {:ok, %{resource_id: id}} = create(name)
       assert DualResponse.pin_resource(name, id)
-      # What another node's server of that name would read.
+      # The server of another node would read this value.
       assert {:ok, %{expires_at: nil, deadline: nil}} = Store.Ecto.get(ref, {nil, id})
       assert Store.Ecto.delete(ref, {nil, id}) == :ok
       refute DualResponse.delete_resource(name, id)

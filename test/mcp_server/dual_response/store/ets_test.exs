@@ -20,7 +20,7 @@ defmodule McpServer.DualResponse.Store.ETSTest do
       assert {:ok, []} = ETS.find_expired(ref, now + 100, 100)
       assert {:ok, []} = ETS.least_used(ref, 100)
       assert {:ets.info(ref.expiry, :size), :ets.info(ref.usage, :size)} == {0, 0}
-      # The count of all.
+      # The number of all records.
       assert :ets.info(ref.records, :size) == 1
     end
 

@@ -23,14 +23,14 @@ defmodule McpServer.DualResponse.Store.ETS.KeeperTest do
         Process.sleep(1)
         successor(name, old)
 
-      # Whoever answers has done what it does when it is started.
+      # A process that replies has finished its start.
       pid ->
         :sys.get_state(pid)
         pid
     end
   end
 
-  # The owner of the tables and its heir were siblings: killed together, they took all tables along.
+  # Earlier, the owner of the tables and its heir were siblings: killed together, they lost all tables.
   @tag req: "R8"
   test "whatever is killed at once below the application, nothing that was saved is lost" do
     {:ok, ref} = ETS.init(server: KeptTables)
@@ -48,7 +48,7 @@ defmodule McpServer.DualResponse.Store.ETS.KeeperTest do
     for id <- ids, do: assert(ETS.rows(ref, {nil, id}, 0, :all) == {:ok, StoreCase.rows(3)})
   end
 
-  # Whoever of the application's children has to do with tables of stores.
+  # The application's children that keep tables of stores.
   defp keepers do
     for {id, pid, _type, _modules} <- Supervisor.which_children(McpServer.Supervisor),
         String.starts_with?(inspect(id), inspect(Keeper)),

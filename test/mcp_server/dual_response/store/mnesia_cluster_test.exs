@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
-  # The Mnesia store on two and three nodes, which are VMs of their own.
+  # The Mnesia store on two and three nodes, each in a separate VM.
   use ExUnit.Case, async: false
 
   import McpServer.MnesiaCluster
@@ -91,7 +91,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
           for key <- Enum.take(keys, 10), do: assert({:ok, %{deadline: nil}} = store(vm, :get, [key]))
         end
 
-        # Meanwhile things happen.
+        # Changes while the node is down.
         [survivor | _rest] = others
         new = save(survivor, StoreCase.resource(name: "made meanwhile #{id}"), StoreCase.rows(5))
         :ok = store(survivor, :delete, [hd(keys)])
@@ -128,7 +128,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
       [both, pinned, deleted, used] = for _ <- 1..4, do: save(one, StoreCase.expiring(now + 600_000))
       cut(one, other)
 
-      # Each side makes, pins, deletes and counts without the other.
+      # Each side creates, pins, deletes and counts without the other.
       mine = save(one, StoreCase.resource(name: "one"), StoreCase.rows(250))
       theirs = save(other, StoreCase.resource(name: "other"), StoreCase.rows(10))
       assert store(other, :get, [mine]) == :not_found
@@ -153,7 +153,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
         assert {:ok, %{deadline: nil}} = store(vm, :get, [pinned])
       end
 
-      # And they are one again: what one writes the other reads.
+      # The nodes are connected again: one node reads the other's writes.
       later = save(other, StoreCase.resource(name: "later"))
       assert {:ok, %{name: "later"}} = store(one, :get, [later])
     end
@@ -177,7 +177,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
       for vm <- vms, do: assert(touch(vm, key, now) == :ok)
       for vm <- vms, do: eventually(fn -> count(vm, key) == 3 end)
 
-      # The larger side was never restarted.
+      # The larger side was not restarted.
       assert starts == for(vm <- [one, other], do: call(vm, Process, :whereis, [:mnesia_sup]))
     end
 
@@ -202,7 +202,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
       starts = for vm <- vms, do: call(vm, Process, :whereis, [:mnesia_sup])
       join(one, other)
 
-      # Both have looked at it when they answer.
+      # Both nodes have handled the message when they reply.
       for vm <- vms do
         call(vm, Kernel, :send, [Member, :reconcile])
         call(vm, :sys, :get_state, [Member, 30_000])
@@ -266,7 +266,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
     end
   end
 
-  # Saves until the node has joined the other; errors meanwhile are told to the caller, and so lose nothing.
+  # Saves until the node has joined the other. Errors are returned to the caller meanwhile, so nothing is lost silently.
   defp save_until(vm, joined, confirmed) do
     confirmed =
       case store(vm, :save, [StoreCase.resource(), nil]) do
@@ -290,7 +290,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
     late = save(one, StoreCase.resource(name: "late"))
     kill(one)
 
-    # The one that went last first.
+    # The node that stopped last starts first.
     one = start("disc1-#{id}", options.(1))
     other = start("disc2-#{id}", [connect: [one]] ++ options.(2))
 

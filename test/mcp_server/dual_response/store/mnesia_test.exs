@@ -135,7 +135,7 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     assert {:error, %Error{code: :storage_error}} = DualResponse.fetch(server, id, %{offset: 0})
     :ok = :sys.resume(member)
 
-    # The supervisor starts the member, the member starts Mnesia. There was no other node to have a copy.
+    # The supervisor restarts the member, and the member starts Mnesia. No other node had a copy.
     assert_receive {:DOWN, ^monitor, :process, _pid, :mnesia_ended}, 5_000
     eventually(fn -> match?({:ok, _response}, DualResponse.create_response(server, rows)) end)
     assert DualResponse.get_resource(server, id) == nil
