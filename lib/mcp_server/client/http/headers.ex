@@ -2,6 +2,8 @@ defmodule McpServer.Client.Http.Headers do
   @moduledoc false
   # The headers of a message: its type, its session and, since 2026-07-28, values from its body.
 
+  alias McpServer.Client.Http.Batch
+
   @version "io.modelcontextprotocol/protocolVersion"
   @named %{
     "tools/call" => "name",
@@ -16,13 +18,15 @@ defmodule McpServer.Client.Http.Headers do
   @typedoc "The arguments of a tool that headers repeat: the path of each argument, and its header."
   @type parameters :: [{path :: [String.t()], header :: String.t()}]
 
-  @doc "The revision in a message, `nil` in the session era."
-  @spec revision(map()) :: String.t() | nil
+  @doc "The revision in a message, `nil` in the session era and for a batch."
+  @spec revision(map() | Batch.t()) :: String.t() | nil
   def revision(%{"params" => %{"_meta" => %{@version => revision}}}), do: revision
   def revision(_message), do: nil
 
   @doc "The headers of a message. A message of the session era has those of `session`."
-  @spec of(map(), parameters(), %{id: String.t() | nil, revision: String.t() | nil}) :: [{String.t(), String.t()}]
+  @spec of(map() | Batch.t(), parameters(), %{id: String.t() | nil, revision: String.t() | nil}) :: [
+          {String.t(), String.t()}
+        ]
   def of(message, parameters, session) do
     case revision(message) do
       nil -> session(session)
