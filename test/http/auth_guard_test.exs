@@ -12,7 +12,7 @@ defmodule McpServer.HttpAuthGuardTest do
   @page "https://page.example"
   @fixed String.duplicate("fixed", 8)
   @poor String.duplicate("poor", 8)
-  # Such heads are read at once with their body: whether the body has arrived decides if the connection stays open.
+  # Heads of this size are read at once with their body. The connection's further use depends on the body's arrival.
   @max_token_bytes 2_048
 
   setup do

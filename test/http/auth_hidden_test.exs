@@ -73,7 +73,7 @@ defmodule McpServer.HttpAuthHiddenTest do
   end
 
   defmodule Public do
-    # Of two entries for anonymous clients one is hidden. The third is listed, and hidden when it is used.
+    # "public" is hidden in lists. "used" is listed, and hidden when it is called.
     use McpServer.Router, name: "hidden"
 
     tool "open", "For all", Handlers, :run, scopes: :public

@@ -51,7 +51,7 @@ defmodule McpServer.HttpClusterToolsTest do
       refute has?(vm, "bob")
     end
 
-    # Deleted on another node than the one that stored it.
+    # Deleted on a node that did not store it.
     assert :ok = HttpVm.call(three, Tools, :delete, [{HttpRouter, principal: "ada"}, "put"])
     for vm <- [one, two, three], do: eventually(fn -> not has?(vm, "ada") end)
   end

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpSessionCallsTest do
-  # Calls in sessions: which process runs them, and which continues them after another one has ended.
+  # Calls in sessions: their processes, and the end of a connection or a holder during a call.
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests

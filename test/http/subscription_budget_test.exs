@@ -1,6 +1,6 @@
 defmodule McpServer.Http.SubscriptionBudgetTest do
-  # The bytes of all URIs that clients of one server are subscribed to. A stream may have 1,000 URIs of 8 KiB, and a
-  # server 20,000 streams for each scheduler: earlier, their sum was unbounded.
+  # The total size of the URIs that all clients of a server are subscribed to. A stream may have 1,000 URIs of 8 KiB,
+  # and a server 20,000 streams for each scheduler. Earlier, their total was unbounded.
   use McpServer.HttpCase, async: true
 
   alias McpServer.Http.Sessions

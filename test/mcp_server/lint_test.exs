@@ -216,7 +216,7 @@ defmodule McpServer.LintTest do
   test "options, codes, budgets and routers that there are not" do
     router = router!(tool("A tool"))
     assert_raise ArgumentError, fn -> Lint.run(router, tokens: 1) end
-    # Of two lists none is dropped silently.
+    # A repeated option raises, so that no list is dropped silently.
     assert_raise ArgumentError, fn -> Lint.run(router, ignore: [:format], ignore: [:reference]) end
 
     assert_raise ArgumentError, "there is no code :formt; see McpServer.Lint.codes/0", fn ->

@@ -1,6 +1,6 @@
 defmodule McpServer.OpenTelemetryTest do
-  # Stand-ins for the packages are loaded while these tests run, so nothing else may. With the packages themselves the
-  # spans were looked at by hand; here is what the library asks of them.
+  # Stand-ins for the packages are loaded while these tests run, so they are not async. The tests check the calls to the
+  # packages. The spans of the real packages were checked manually.
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 
@@ -79,7 +79,7 @@ defmodule McpServer.OpenTelemetryTest do
   defp run(fun, options \\ []), do: call_tool("run", %{"secret" => "42"}, [assigns: %{run: fun}] ++ options)
 
   setup context do
-    # Only the events that `setup/1` attaches to.
+    # Attaches only to the events that `setup/1` attaches to.
     if context[:handled] != false do
       names = [[:call, :start], [:call, :stop], [:call, :exception], [:request, :exception], [:request, :cancelled]]
       TelemetryStandIn.attach_only(for name <- names, do: [:mcp_server | name])
@@ -180,7 +180,7 @@ defmodule McpServer.OpenTelemetryTest do
     send(client.connection, {:mcp_client_in, client.reference, {:lines, [line]}})
     assert_receive {:entered, _pid}
     assert_received {:started, span, :undefined, _options}
-    # The call is reported before its connection takes anything else.
+    # The connection reports the call before it handles the next message.
     :sys.get_state(client.connection)
     Process.exit(client.connection, :kill)
     assert_receive {:ended, ^span, _pid}, 5_000

@@ -87,7 +87,7 @@ defmodule McpServer.TelemetryTest do
     {:ok, _result} = run(leave)
     assert_received {[:mcp_server, :request, :start], %{processes: before}, _call}
     assert_received {[:mcp_server, :request, :stop], %{processes: now}, _call}
-    # Some processes of the VM start and end meanwhile.
+    # Some processes of the VM start and end during the measurement.
     assert (now - before) in 990..1_010
     assert_received {:left, pids}
     for pid <- pids, do: Process.exit(pid, :kill)

@@ -176,7 +176,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert polled(server, 0) -- [inode(server, 0)] == []
       before = ticks(server)
       Process.sleep(1_000)
-      # Of a hundred ticks.
+      # A busy loop would take 100 ticks a second.
       assert ticks(server) - before < 20
 
       assert text(message(peer)) == "slept 2500"

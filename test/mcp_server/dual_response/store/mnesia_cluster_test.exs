@@ -266,7 +266,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
     end
   end
 
-  # Saves until the node has joined the other. Errors are returned to the caller meanwhile, so nothing is lost silently.
+  # Saves until the node has joined the other. Until then errors are returned to the caller.
   defp save_until(vm, joined, confirmed) do
     confirmed =
       case store(vm, :save, [StoreCase.resource(), nil]) do
