@@ -19,7 +19,7 @@ defmodule McpServer.MixProject do
       aliases: ["compile.mcp_native": &compile_native/1, clean: [&read_native_compiler/1, "clean"]],
       elixirc_paths: elixirc_paths(Mix.env()),
       consolidate_protocols: Mix.env() != :test,
-      # Tests use what no user has to list: Mnesia, and PropEr and jiffy where they are installed.
+      # Tests use applications outside `deps`: Mnesia, and PropEr and jiffy if they are installed.
       prune_code_paths: Mix.env() != :test,
       # Load tests, which are run by their paths.
       test_ignore_filters: [&String.starts_with?(&1, "test/http/load/")],
@@ -31,7 +31,7 @@ defmodule McpServer.MixProject do
     ] ++ optional_applications()
   end
 
-  # Mnesia is started by those who use its store, and belongs into a release only then.
+  # Users of the Mnesia store start Mnesia themselves. Other releases do not contain it.
   defp optional_applications do
     if Version.match?(System.version(), ">= 1.19.0"),
       do: [elixirc_options: [no_warn_undefined: [:mnesia]]],
@@ -103,7 +103,7 @@ defmodule McpServer.MixProject do
     ]
   end
 
-  # Those of the release that is being made. Hex refuses a package that names a file and has none.
+  # The checksums of the current release. Hex refuses a package whose listed files do not exist.
   defp checksums, do: for(file <- ["native/checksums.txt"], File.exists?(Path.join(__DIR__, file)), do: file)
 
   @first_steps ~w(guides/getting_started.md guides/notes.md guides/stdio_clients.md guides/cheatsheet.cheatmd guides/livebook.livemd

@@ -143,7 +143,7 @@ defmodule McpServer.Ecto do
     {:object, [additional_properties: Map.new([{:type, json(type)} | keywords])]}
   end
 
-  # Before Ecto 3.12 a tuple of three.
+  # A tuple of three before Ecto 3.12.
   defp field!({:parameterized, {Ecto.Enum, enum}}, _schema, _name), do: enum(enum)
   defp field!({:parameterized, Ecto.Enum, enum}, _schema, _name), do: enum(enum)
   defp field!(type, _schema, _name) when is_map_key(@types, type), do: {@types[type], []}
@@ -202,7 +202,7 @@ defmodule McpServer.Ecto do
 
   defp named(module, function), do: "#{inspect(module)}.#{function}/2"
 
-  # What an enumeration or a type says already is not said again.
+  # Omits keywords that the enumeration or the type implies.
   defp keywords(validations, name, type, keywords) do
     read = for {^name, validation} <- Enum.reverse(validations), keyword <- read(validation, type), do: keyword
     Keyword.merge(read, keywords)
@@ -226,7 +226,7 @@ defmodule McpServer.Ecto do
 
   defp texts(values), do: if(Enum.all?(values, &is_binary/1), do: [enum: Enum.to_list(values)], else: [])
 
-  # As bytes a text is no shorter than in characters, so only the longest of them can be said.
+  # A text has at least as many bytes as characters, so a limit in bytes gives only a maximum of characters.
   defp lengths(options, min, max) do
     bytes? = options[:count] == :bytes
     least = options[:is] || options[:min]
@@ -234,7 +234,7 @@ defmodule McpServer.Ecto do
     if(least && not bytes?, do: [{min, least}], else: []) ++ if most, do: [{max, most}], else: []
   end
 
-  # One that JSON Schema cannot say, with look-around or options, is left to the changeset.
+  # The changeset alone checks patterns that JSON Schema cannot express, with look-around or options.
   defp pattern(regex) do
     source = regex |> Regex.source() |> String.replace("\\A", "^") |> String.replace(~r/\\[zZ]\z/, "$")
     plain? = Regex.opts(regex) in ["", "u", [], [:unicode], [:ucp, :unicode], [:unicode, :ucp]]

@@ -26,7 +26,7 @@ defmodule McpServer.IEx do
   @typedoc "A router, or the URL of a server."
   @type target :: module() | String.t()
 
-  # What IEx shows nothing for: the value of `IEx.dont_display_result/0`. The library does not depend on IEx.
+  # The value of `IEx.dont_display_result/0`, which IEx does not print. The library does not depend on IEx.
   @shown :"do not show this result in output"
   @options [as: nil, revision: nil, json: false, headers: [], timeout: 60_000]
 

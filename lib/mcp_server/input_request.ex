@@ -15,7 +15,7 @@ defmodule McpServer.InputRequest do
 
   @type t :: %__MODULE__{method: String.t(), params: %{String.t() => term}}
 
-  # What the core reads.
+  # The form that the core reads.
   @doc false
   @spec to_core(t) :: {String.t(), %{String.t() => term}}
   def to_core(%__MODULE__{method: method, params: params}), do: {method, params}

@@ -63,10 +63,10 @@ defmodule McpServer.JSON do
   @view_bytes 4 * 1024
 
   @limits [max_bytes: 10 * 1024 * 1024, max_depth: 128, max_values: 200_000, max_digits: 1024]
-  # What the core reads, with the place of `max_values` in it.
+  # The form that the core reads, and the position of `max_values` in it.
   @default_options {@limits[:max_bytes], @limits[:max_depth], @limits[:max_values], @limits[:max_digits], false}
   @max_values 2
-  # The most they can be: an integer's digits take time by their square. As many digits are written.
+  # Decoding an integer takes time quadratic in its digits. The writer has the same limit of digits.
   @most [
     max_bytes: :bytes,
     max_depth: {:count, 100_000},

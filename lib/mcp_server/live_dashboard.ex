@@ -23,7 +23,7 @@ defmodule McpServer.LiveDashboard do
   @remote_ms 5_000
   @options [routers: [], stored_results: []]
 
-  # What `use Phoenix.LiveDashboard.PageBuilder` would define. Without it the library compiles without that package.
+  # Defined by hand like `use Phoenix.LiveDashboard.PageBuilder`, so that the library compiles without that package.
   @doc false
   @spec __page_live__(:refresher?) :: true
   def __page_live__(:refresher?), do: true
@@ -136,7 +136,7 @@ defmodule McpServer.LiveDashboard do
 
   defp finding({severity, message}), do: "#{severity}: #{message}"
 
-  # With the classes of LiveDashboard's own pages.
+  # Has the classes of LiveDashboard's pages.
   defp table(title, head, rows) do
     [
       ~s(<h5 class="card-title">),

@@ -101,7 +101,7 @@ defmodule McpServer.OpenTelemetry do
 
     token = :otel_ctx.attach(:otel_tracer.set_current_span(context, span))
     Process.put(@current, {span, token})
-    # Whoever ends the call from outside finds its span here.
+    # If another process ends the call, it takes the span from this table.
     :ets.insert(@table, {self(), span})
   end
 
@@ -116,7 +116,7 @@ defmodule McpServer.OpenTelemetry do
     end
   end
 
-  # A call that answered has ended its span itself.
+  # The span of a completed call has ended already.
   def handle([:mcp_server, :request, event], _measured, call, _options) do
     with [{_pid, span}] <- :ets.take(@table, call.pid) do
       type = if event == :cancelled, do: "cancelled", else: Atom.to_string(call.kind)
@@ -162,7 +162,7 @@ defmodule McpServer.OpenTelemetry do
 
   defp own(_conn, %{attributes: nil}), do: %{}
 
-  # A handler that raises is detached by `telemetry`, and no call would be traced after it.
+  # `telemetry` detaches a handler that raises, and later calls would have no spans.
   defp own(conn, %{attributes: fun}) do
     %{} = fun.(conn)
   catch

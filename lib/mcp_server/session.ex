@@ -129,10 +129,10 @@ defmodule McpServer.Session do
     end
   end
 
-  # What a client brings as a handle finds no session by its id.
+  # The tag keeps handles apart from session ids, so a client cannot use a session's id as a handle.
   defp with_handle(conn, handle), do: Conn.put_private(conn, __MODULE__, {:handle, handle})
 
-  # The values of a session that its client has ended. The store may be slow, and nobody waits for it.
+  # Deletes the values of a session that its client has ended, in another process, because the store may be slow.
   @doc false
   @spec forget(Conn.t()) :: :ok
   def forget(conn) do
@@ -163,7 +163,7 @@ defmodule McpServer.Session do
   defp read({key, _holder}) do
     with {:ok, bytes} <- SessionStore.get(key), do: {:ok, :erlang.binary_to_term(bytes, [:safe])}
   rescue
-    # Of another release: it names what this one does not know.
+    # The bytes of another release contain atoms that this node does not know.
     ArgumentError -> :none
   end
 

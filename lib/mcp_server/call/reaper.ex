@@ -108,7 +108,7 @@ defmodule McpServer.Call.Reaper do
 
   def handle_info(_message, state), do: {:noreply, state}
 
-  # Of a call that a session has adopted or may adopt, the session reports the end.
+  # If a session has adopted a call or may adopt it, the session reports its end.
   defp report([]), do: :ok
 
   defp report(unended) do

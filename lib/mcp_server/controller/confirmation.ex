@@ -1,8 +1,8 @@
 defmodule McpServer.Controller.Confirmation do
   @moduledoc false
   # `McpServer.Controller.confirm/4`: the user is asked once, and the answers come back with the handler's state, which
-  # the client cannot change. What the user has agreed to is kept by the text of the question, so that an answer is
-  # never taken for one to another question.
+  # the client cannot change. Consent is stored by the text of the question, so an answer never counts for another
+  # question.
 
   alias McpServer.{Conn, InputRequest, Protocol}
 
@@ -59,7 +59,7 @@ defmodule McpServer.Controller.Confirmation do
     %InputRequest{method: "elicitation/create", params: %{"message" => question, "requestedSchema" => @schema}}
   end
 
-  # What is asked behind a confirmation must not lead to a second one.
+  # Input requests after a confirmation must not lead to a second confirmation.
   defp remember({:input_required, _inputs, {:mcp_confirm, _all, _asked, _own}} = asked, _agreed), do: asked
   defp remember({:input_required, inputs, own}, agreed), do: {:input_required, inputs, {:mcp_confirm, agreed, nil, own}}
   defp remember(returned, _agreed), do: returned
