@@ -73,7 +73,7 @@ defmodule McpServer.Auth do
           claims: %{optional(String.t()) => term()}
         }
 
-  # A stream may live for as long after its token as a token is taken after its end: clocks differ.
+  # The leeway for tokens of `identify:`, in seconds: their streams end this much later, because clocks differ.
   @leeway 30
 
   @doc """
@@ -102,7 +102,7 @@ defmodule McpServer.Auth do
 end
 
 defimpl Inspect, for: McpServer.Auth do
-  # No value of a token's.
+  # Shows no values of the token.
   def inspect(auth, _options) do
     shown = [issuer?: auth.issuer != nil, subject?: auth.subject != nil, claims?: auth.claims != %{}]
     "#McpServer.Auth<#{Enum.map_join(shown, ", ", fn {name, value} -> "#{name}: #{value}" end)}>"

@@ -148,7 +148,7 @@ defmodule McpServer.Conn do
 end
 
 defimpl Inspect, for: McpServer.Conn do
-  # No value of a client's or of an application's.
+  # Shows no values of clients or of the application.
   def inspect(conn, options) do
     shown = [
       router: conn.router,

@@ -17,7 +17,7 @@ defmodule McpServer.Auth.Issuer do
   @registry McpServer.Http.Registry
   @supervisor McpServer.Http.RouteSupervisor
 
-  # How many callers may wait for a fetch, and for how many milliseconds.
+  # The number of callers that may wait for a fetch, and their timeout in milliseconds.
   @max_waiting 1_000
   @wait_ms 2_000
   # The longest delay after a failed fetch, and the delay in answers to clients, in seconds.

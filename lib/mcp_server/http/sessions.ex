@@ -20,9 +20,9 @@ defmodule McpServer.Http.Sessions do
   alias McpServer.Tools.Server
 
   @table __MODULE__
-  # How long another node may take to tell whether it has a session, in milliseconds.
+  # The timeout of a question to another node, in milliseconds.
   @ask_ms 2_000
-  # How long to wait until the `:pg` scope of the nodes is restarted, in milliseconds.
+  # The pause before the next attempt to join the nodes' `:pg` scope, in milliseconds.
   @rejoin_ms 50
 
   @typedoc "The session's data for the admission and execution of a request."

@@ -26,7 +26,7 @@ defmodule McpServer.HttpPlug.Drainer do
   alias McpServer.{Changes, Options, ServerOptions}
   alias McpServer.Http.Sessions
 
-  # How often it is looked whether sessions are still there, and how long the last answers may take to be written.
+  # The interval between checks for remaining sessions, and the time to write the final responses, in milliseconds.
   @look_ms 20
   @last_words_ms 1_000
 

@@ -12,7 +12,7 @@ defmodule McpServer.HttpServer.Acceptor do
 
   # Milliseconds before the next attempt when the system has no descriptors left.
   @retry_ms 50
-  # How long the refusal of a connection may take, in milliseconds.
+  # The time to send the refusal of a connection, in milliseconds.
   @refusal_ms 1_000
 
   # A small heap suffices for most connections. It may grow to the heap limit of a call.

@@ -10,9 +10,9 @@ defmodule McpServer.Http.Session.Reopening do
   alias McpServer.Http.{Mount, Sessions}
   alias McpServer.Http.Session.{Sealed, Tombstones}
 
-  # How long other nodes may take to tell whether they have a session, in milliseconds.
+  # The timeout of questions to other nodes, in milliseconds.
   @ask_ms 2_000
-  # How often a node tries to take a lock that another node has.
+  # The number of attempts to take a lock that another node holds.
   @tries 5
 
   @doc "Finds or opens the session that the id seals."

@@ -22,7 +22,7 @@ defmodule McpServer.Http.Session.Tombstones do
   # Milliseconds.
   @sweep_after 60_000
   @ask_after 100
-  # How often a connected node is checked for this library.
+  # The number of repeated checks whether a connected node runs this library.
   @asks 50
 
   @typedoc "The digest of an id, and its expiry in milliseconds of the wall clock."
