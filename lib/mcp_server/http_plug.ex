@@ -79,7 +79,7 @@ defmodule McpServer.HttpPlug do
   """
   @spec init([option()]) :: keyword()
   def init(options) do
-    # Only checks the options and keeps no state: this may run in the compiler, or, as in a Phoenix router, before each
+    # Only checks the options and keeps no state: it may run in the compiler, or, in a Phoenix router, before each
     # request.
     checked = options |> checked() |> without_function()
     _checked = Mount.new(:unserved, checked)

@@ -122,8 +122,7 @@ defmodule McpServer.HttpAuthGuardTest do
     ]
   end
 
-  # Variants of a request: a refusal is sent before the body is read, so the framing decides whether the connection
-  # stays open.
+  # Variants of a request: a refusal precedes the body, so its framing decides whether the connection stays open.
   defp sent(%{target: "/mcp", headers: [{"content-type", "application/json"} | _more]} = request, headers) do
     whole = bytes(request, headers)
     [head, body] = String.split(whole, "\r\n\r\n", parts: 2)

@@ -128,7 +128,7 @@ defmodule McpServer.HttpAuthSecretsTest do
       for {supervisor, children} <- children, pid <- [supervisor | for({_, pid, _, _} <- children, do: pid)], do: pid
   end
 
-  # Crashes the process with the issuer's keys by an unknown message.
+  # Crashes the process with the issuer's keys.
   defp crash(url) do
     [pid] =
       for {_, pid, _, [McpServer.Auth.Issuer]} <- DynamicSupervisor.which_children(McpServer.Http.RouteSupervisor),

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpAuthTest do
-  # `auth:`: access tokens checked by the library, on both servers. The tags are the requirements, gaps and threats of
+  # `auth:`: the library checks access tokens, on both servers. The tags are the requirements, gaps and threats of
   # authorization.
   use McpServer.HttpCase, async: true
 
@@ -218,7 +218,7 @@ defmodule McpServer.HttpAuthTest do
         "The access token is too large"
       )
 
-      # Headers that Entra sends are ignored.
+      # Members of Entra's token headers are ignored.
       assert {200, nil, _message} = ask(server, bearer(token(context, header: %{"x5t" => "abc", "x5c" => ["abc"]})))
     end
 

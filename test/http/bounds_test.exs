@@ -1,6 +1,5 @@
 defmodule McpServer.HttpBoundsTest do
-  # Limits on the whole node: the number of sessions, which all release their places. Not async: sessions of other tests
-  # would count too.
+  # The node's limit of sessions, and the release of their places. Not async: sessions of other tests would count too.
   use McpServer.HttpCase, async: false
 
   import McpServer.HttpRequests

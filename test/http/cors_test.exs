@@ -1,6 +1,5 @@
 defmodule McpServer.Http.CorsTest do
-  # The requests that pages of an allowed origin may send, and the responses they may read: on both servers, in both
-  # eras.
+  # Requests that pages of an allowed origin may send, and responses they may read: on both servers, in both eras.
   use McpServer.HttpCase, async: true
 
   @page "https://app.example.com"

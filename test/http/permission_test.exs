@@ -1,6 +1,5 @@
 defmodule McpServer.Http.PermissionTest do
-  # `authorize:` of resources and prompts over HTTP. Changes reach every client of a router, so these tests are not
-  # async.
+  # `authorize:` of resources and prompts over HTTP. Not async: changes reach every client of a router.
   use McpServer.HttpCase, async: false
 
   alias McpServer.{Changes, PermissionRouter}

@@ -1,6 +1,5 @@
 defmodule McpServer.HttpRestCorsTest do
-  # The requests that pages of an allowed origin may send to stored results, and the responses they may read, on both
-  # servers.
+  # Requests for stored results that pages of an allowed origin may send, and responses they may read, on both servers.
   use McpServer.HttpCase, async: true
 
   import McpServer.DualResponses, only: [create!: 2, server: 0]

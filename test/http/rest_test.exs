@@ -1,6 +1,5 @@
 defmodule McpServer.HttpRestTest do
-  # Stored results over both servers: tests that need more than one request and response. `McpServer.RestTable` has the
-  # others.
+  # Stored results over both servers: tests with several requests. `McpServer.RestTable` has the others.
   use McpServer.HttpCase, async: true
 
   import ExUnit.CaptureLog

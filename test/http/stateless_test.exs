@@ -1,6 +1,5 @@
 defmodule McpServer.HttpStatelessTest do
-  # 2026-07-28 over HTTP: streams of calls, subscriptions, cancellation by closing the connection, state held by the
-  # client.
+  # 2026-07-28 over HTTP: streams of calls, subscriptions, cancellation by disconnection, state held by the client.
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpVmTest do
-  # Faults of a whole VM: it is killed, runs out of descriptors, is stopped and continued, and each of its processes is
-  # killed in turn.
+  # Faults of a whole VM: it is killed, runs out of descriptors, is stopped and continued, and loses each process in
+  # turn.
   use McpServer.HttpCase, async: false
 
   import McpServer.HttpRequests

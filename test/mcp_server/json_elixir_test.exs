@@ -1,5 +1,4 @@
-# Elixir's JSON, since 1.18: this library's structs with `JSON.encode!`, and structs with an implementation of
-# `JSON.Encoder`.
+# Elixir's JSON, since 1.18: this library's structs with `JSON.encode!`, and structs that implement `JSON.Encoder`.
 if Code.ensure_loaded?(JSON.Encoder) do
   defmodule McpServer.JSON.ElixirTest do
     use ExUnit.Case, async: true

@@ -1,5 +1,5 @@
 defmodule McpServer.JSON.PropertyTest do
-  # Properties checked with the optional PropEr (Debian's `erlang-proper`). `MCP_SCALE=100` runs each a hundred times as
+  # Properties checked with the optional PropEr (Debian's `erlang-proper`). `MCP_SCALE=100` runs each 100 times as
   # often.
   use ExUnit.Case, async: true
 

@@ -106,8 +106,7 @@ defmodule McpServer.LimitsGuideTest do
     assert length(error.problems) == default
   end
 
-  # The largest expression that fits is the same with the default and with its number; a hundredth less or more changes
-  # it.
+  # The same largest expression fits with the default and with its number. A hundredth less or more changes it.
   defp assert_default("max_regex_bytes", default) do
     most = fn options -> largest(1, 100_000, &(kind(%{"pattern" => "[a-z]{#{&1}}"}, options) == :ok)) end
     expected = most.([])

@@ -1,6 +1,5 @@
 defmodule McpServer.Protocol.AccessTest do
-  # Lists and calls follow one rule: a hidden entry is not listed, and a call of it gets the response for an unknown
-  # name.
+  # Lists and calls follow one rule: a hidden entry is not listed, and its call gets the response for an unknown name.
   use ExUnit.Case, async: true
 
   import McpServer.Test, only: [connect: 2, request: 3]

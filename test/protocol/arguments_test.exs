@@ -1,6 +1,5 @@
 defmodule McpServer.Protocol.ArgumentsTest do
-  # The arguments of handlers and the errors for the model: the same in every revision, over stdio, over HTTP and in the
-  # router's callbacks.
+  # The arguments of handlers and the errors for the model: equal in every revision, over stdio, HTTP and in callbacks.
   use McpServer.HttpCase, async: true
 
   alias McpServer.{ArgumentsRouter, ArgumentsTable, StdioPeer, Test}

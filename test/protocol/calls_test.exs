@@ -1,6 +1,5 @@
 defmodule McpServer.Protocol.CallsTest do
-  # The lifecycle of calls: concurrency, success, failure, timeout and hanging. Not async: several tests read the log,
-  # which all tests share.
+  # The lifecycle of calls: concurrency, success, failure, timeout and hanging. Not async: several tests read the log.
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 

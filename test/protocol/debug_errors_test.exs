@@ -1,6 +1,5 @@
 defmodule McpServer.Protocol.DebugErrorsTest do
-  # The visibility of a failure's reason. Mix's environment and the application's environment are global, so these tests
-  # are not async.
+  # The visibility of a failure's reason. Not async: Mix's environment and the application's environment are global.
   use McpServer.RouterCase, async: false
   use McpServer.Test, router: McpServer.DebugRouter
 

@@ -1,6 +1,5 @@
 defmodule McpServer.Protocol.FailuresTest do
-  # Failing calls: the response, the log, and no effect on other calls. Not async: these tests read the log, which all
-  # tests share.
+  # Failing calls: the response, the log, and no effect on other calls. Not async: these tests read the log.
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 

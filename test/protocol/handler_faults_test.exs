@@ -11,8 +11,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
   @failed ~r/\ATool execution failed \(error id ([0-9a-f]{16})\)(?:: (?:it did not finish|its result is larger) .*)?\z/
   @most_logged 8_192
 
-  # A VM with a server. Asserts that `fun` leaves nothing behind. The first run loads code and fills caches, before the
-  # measurement.
+  # Starts a VM with a server, and asserts that `fun` leaves nothing behind. A first run loads code and fills caches.
   defp kept(transport, context, options \\ [], fun) do
     {first, options} = Keyword.pop(options, :first, fun)
     server = FaultServer.start(transport, context.tmp_dir, options)

@@ -1,6 +1,5 @@
 defmodule McpServer.Protocol.PermissionTest do
-  # The `authorize:` functions of prompts, resources and templates. Changes reach every client of a router, so these
-  # tests are not async.
+  # `authorize:` functions of prompts, resources and templates. Not async: changes reach every client of a router.
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.PermissionRouter
 

@@ -1,6 +1,6 @@
 defmodule McpServer.Protocol.StdioAuthTest do
-  # A router with scopes over stdio, in a separate VM: authorization is part of HTTP, and over stdio credentials come
-  # from the environment.
+  # A router with scopes over stdio, in a separate VM. Authorization is part of HTTP; over stdio credentials come from
+  # the environment.
   use ExUnit.Case, async: true
 
   import McpServer.StdioPeer

@@ -78,8 +78,7 @@ defmodule McpServer.Protocol.StdioTest do
     @tag req: "S8"
     test "mix mcp.stdio: a dependency that compiles with a warning does not stop the start", context do
       project = project(context.tmp_dir)
-      # Mix loads the shell from this library's `mix.exs`. This project has only the library's `ebin`, so it loads the
-      # shell itself.
+      # This library's `mix.exs` would load the shell. The project has only its `ebin`, so it loads the shell itself.
       shell = Path.expand("native/stderr_shell.exs")
       mix = Path.join(project, "mix.exs")
       text = mix |> File.read!() |> String.replace("[app: :fresh,", "[deps: [{:noisy, path: \"noisy\"}], app: :fresh,")

@@ -1,8 +1,7 @@
 defmodule McpServer.Controller.Confirmation do
   @moduledoc false
   # `McpServer.Controller.confirm/4`: the user is asked once, and the answers come back with the handler's state, which
-  # the client cannot change. Consent is stored by the text of the question, so an answer never counts for another
-  # question.
+  # the client cannot change. Consent is stored by the question's text, so an answer counts for no other question.
 
   alias McpServer.{Conn, InputRequest, Protocol}
 

@@ -1,6 +1,5 @@
-# Makes `Jason.encode!(tool)` and, from Elixir 1.18 on, `JSON.encode!(tool)` return the JSON that clients get. Both
-# libraries use a protocol. Each protocol is implemented if it exists while this file is compiled. Mix compiles optional
-# dependencies first.
+# Makes `Jason.encode!(tool)` and, from Elixir 1.18 on, `JSON.encode!(tool)` return the JSON that clients get. Each
+# library's protocol is implemented if it exists while this file is compiled. Mix compiles optional dependencies first.
 structs = [
   McpServer.Annotations,
   McpServer.App.Meta,

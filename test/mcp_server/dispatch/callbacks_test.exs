@@ -1,6 +1,5 @@
 defmodule McpServer.Dispatch.CallbacksTest do
-  # A router's callbacks check arguments, permissions and results like the transports do, which `McpServer.Test` stands
-  # for.
+  # A router's callbacks check arguments, permissions and results like the transports (here `McpServer.Test`).
   use ExUnit.Case, async: true
 
   alias McpServer.{Conn, Content, Envelope, Resource, Test}

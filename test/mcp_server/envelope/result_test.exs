@@ -1,6 +1,6 @@
 defmodule McpServer.Envelope.ResultTest do
-  # RES-41: the results of tools that return envelopes, in both eras. Not async: the feature flag and the log are shared
-  # by all tests.
+  # RES-41: results of tools that return envelopes, in both eras. Not async: all tests share the feature flag and the
+  # log.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureLog

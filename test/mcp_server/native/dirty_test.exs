@@ -6,8 +6,7 @@ defmodule McpServer.Native.DirtyTest do
 
   @work Path.expand("../../support/dirty_work.exs", __DIR__)
 
-  # The result of a function of `McpServer.DirtyWork` in a VM with this many dirty CPU schedulers, without started
-  # applications.
+  # The result of a function of `McpServer.DirtyWork` in a VM with this many dirty CPU schedulers and no application.
   defp alone(function, schedulers \\ 2) do
     expression = "IO.inspect(McpServer.DirtyWork.#{function}, limit: :infinity, width: 10_000)"
     flags = "+SDcpu #{schedulers}:#{schedulers} +S #{max(schedulers, 2)}:#{max(schedulers, 2)}"

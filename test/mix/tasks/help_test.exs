@@ -1,6 +1,5 @@
 defmodule Mix.Tasks.Mcp.HelpTest do
-  # Runs the examples of `mix help` in a separate project. Their addresses and ports are replaced by those of the test's
-  # servers.
+  # Runs the examples of `mix help` in a separate project, with the addresses and ports of the test's servers.
   use ExUnit.Case, async: true
 
   alias McpServer.JSON

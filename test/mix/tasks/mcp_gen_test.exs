@@ -1,6 +1,5 @@
 defmodule Mix.Tasks.Mcp.GenTest do
-  # The generated files in a separate project: they compile without warnings, are formatted, and pass their tests and
-  # lint.
+  # Generated files in a separate project: they compile without warnings, are formatted, and pass their tests and lint.
   use ExUnit.Case, async: true
 
   alias McpServer.Generator

@@ -1,6 +1,5 @@
 defmodule McpServer.Router.Mistakes.UseTest do
-  # Compile-time checks of the options of `use`, and of a router's callbacks. In every router the statements begin on
-  # line 3.
+  # Compile-time checks of the options of `use` and of callbacks. In every router the statements begin on line 3.
   use McpServer.RouterCase, async: true
 
   describe "the options of use" do
