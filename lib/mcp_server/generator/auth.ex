@@ -22,7 +22,7 @@ defmodule McpServer.Generator.Auth do
   def test(app, module) do
     """
     defmodule #{module}.MCP.AuthTest do
-      # The configuration is everybody's.
+      # Not async: the configuration is global.
       use ExUnit.Case, async: false
 
       alias McpServer.Test.Issuer
