@@ -174,7 +174,12 @@ defmodule McpServer.OpenTelemetryTest do
   test "the span of a call whose connection is killed ends with it" do
     Process.flag(:trap_exit, true)
     test = self()
-    wait = fn _, _ -> send(test, {:entered, self()}) && Process.sleep(:infinity) end
+
+    wait = fn _, _ ->
+      send(test, {:entered, self()})
+      Process.sleep(:infinity)
+    end
+
     client = connect(revision: "2025-11-25", assigns: %{run: wait})
     line = ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run"}})
     send(client.connection, {:mcp_client_in, client.reference, {:lines, [line]}})
@@ -213,7 +218,12 @@ defmodule McpServer.OpenTelemetryTest do
 
   test "a task continues the trace of its call" do
     test = self()
-    run = fn _, _ -> send(test, {:current, apply(:otel_tracer, :current_span_ctx, [])}) && {:ok, []} end
+
+    run = fn _, _ ->
+      send(test, {:current, apply(:otel_tracer, :current_span_ctx, [])})
+      {:ok, []}
+    end
+
     options = [client_capabilities: %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}, assigns: %{run: run}]
     {:ok, %{"resultType" => "task"}} = McpServer.Test.call_tool(LaterRouter, "later", %{}, options)
     assert_receive {:started, span, :undefined, _options}

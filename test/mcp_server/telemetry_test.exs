@@ -195,7 +195,12 @@ defmodule McpServer.TelemetryTest do
     test "a call whose connection is killed, or stops waiting for it, has one end" do
       Process.flag(:trap_exit, true)
       test = self()
-      wait = fn _, _ -> send(test, {:entered, self()}) && Process.sleep(:infinity) end
+
+      wait = fn _, _ ->
+        send(test, {:entered, self()})
+        Process.sleep(:infinity)
+      end
+
       line = ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run"}})
 
       TelemetryStandIn.handle(fn event, measured, about ->
