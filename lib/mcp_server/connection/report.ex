@@ -18,6 +18,10 @@ defmodule McpServer.Connection.Report do
   @doc "Reports the start of a call that was admitted at `since` (native time), with the repairs of its arguments."
   @spec started(source(), call(), [McpServer.Schema.Validator.repair()], integer()) :: :ok
   def started(state, call, repairs, since) do
+    if Telemetry.enabled?(), do: report_start(state, call, repairs, since), else: :ok
+  end
+
+  defp report_start(state, call, repairs, since) do
     if Telemetry.attached?([:operation, :stop]) or Telemetry.attached?([:request, :cancelled]),
       do: Unended.put(call.pid, {about(state, call), call.started_at})
 
@@ -49,6 +53,10 @@ defmodule McpServer.Connection.Report do
   @doc "Reports the end of a call, with its answer if it has one."
   @spec ended(source(), call(), Dispatch.outcome() | :cancelled, Protocol.message() | nil) :: :ok
   def ended(state, call, outcome, reply \\ nil) do
+    if Telemetry.enabled?(), do: report_end(state, call, outcome, reply), else: :ok
+  end
+
+  defp report_end(state, call, outcome, reply) do
     {event, more} = ending(call, outcome)
 
     if Telemetry.attached?([:request, event]) or Telemetry.attached?([:operation, :stop]) do

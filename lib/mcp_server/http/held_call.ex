@@ -7,21 +7,17 @@ defmodule McpServer.Http.HeldCall do
   alias McpServer.Call
   alias McpServer.Dispatch.{Answer, Failure, Handler}
   alias McpServer.Http.{Mount, SessionCall, Sink, StatelessCall}
-  alias McpServer.{Protocol, Telemetry}
+  alias McpServer.Protocol
 
   @type t :: StatelessCall.t() | SessionCall.t()
 
   @doc "Reports that the call has started. Calls over HTTP never wait for a place."
   @spec started(t(), [McpServer.Schema.Validator.repair()]) :: :ok
-  def started(call, repairs) do
-    if Telemetry.enabled?(), do: Report.started(source(call), call, repairs, call.started_at), else: :ok
-  end
+  def started(call, repairs), do: Report.started(source(call), call, repairs, call.started_at)
 
   @doc "Reports how the call has ended, and its answer if there is one."
   @spec ended(t(), Dispatch.outcome() | :cancelled, Protocol.message() | nil) :: :ok
-  def ended(call, outcome, reply \\ nil) do
-    if Telemetry.enabled?(), do: Report.ended(source(call), call, outcome, reply), else: :ok
-  end
+  def ended(call, outcome, reply \\ nil), do: Report.ended(source(call), call, outcome, reply)
 
   @doc "Logs and reports a failure of the call, and returns the answer."
   @spec failed(t(), Failure.t()) :: Protocol.message()
