@@ -111,18 +111,14 @@ defmodule McpServer.Changes do
   # Ends the streams without a session on this node by that time, in `System.monotonic_time/1` milliseconds.
   @doc false
   @spec drain_here(router :: module(), until :: integer()) :: :ok
-  def drain_here(router, until) do
-    for pid <- :pg.get_local_members(__MODULE__, router), do: send(pid, {:mcp_http_drain, until})
-    :ok
-  end
+  def drain_here(router, until), do: send_here(router, {:mcp_http_drain, until})
 
   # Ends the recipient's streams without a session on this node.
   @doc false
   @spec disconnect_here(router :: module(), Recipient.t()) :: :ok
-  def disconnect_here(router, recipient) do
-    for pid <- :pg.get_local_members(__MODULE__, router), do: send(pid, {:mcp_disconnect, recipient})
-    :ok
-  end
+  def disconnect_here(router, recipient), do: send_here(router, {:mcp_disconnect, recipient})
+
+  defp send_here(router, message), do: Enum.each(:pg.get_local_members(__MODULE__, router), &send(&1, message))
 
   # The groups with listeners on this node: routers, and nodes of a cluster.
   @doc false
