@@ -175,8 +175,7 @@ defmodule McpServer.Client.Http do
 
     with {:ok, headers} <- outcome do
       for %{"result" => %{"protocolVersion" => revision}} <- answers do
-        session = %{id: header(headers, "mcp-session-id"), revision: revision}
-        :ok = GenServer.call(link, {:opened, message, session}, :infinity)
+        :ok = GenServer.call(link, {:opened, message, session(headers, revision)}, :infinity)
       end
     end
 
@@ -191,7 +190,8 @@ defmodule McpServer.Client.Http do
     Exchange.post(%{context | send: &learn(&1, link, context, message)}, message, parameters)
   end
 
-  defp header(headers, name), do: for({^name, value} <- headers, do: value) |> List.last()
+  defp session(headers, revision),
+    do: %{id: for({"mcp-session-id", id} <- headers, do: id) |> List.last(), revision: revision}
 
   defp held(context, message), do: Exchange.hold(context, message, [], fn _message -> true end)
 
@@ -290,7 +290,7 @@ defmodule McpServer.Client.Http do
 
     case held(context(unopened), initialize) do
       {{:ok, headers}, [%{"result" => %{"protocolVersion" => revision}}]} ->
-        opened = %{state | session: %{id: header(headers, "mcp-session-id"), revision: revision}, parameters: nil}
+        opened = %{state | session: session(headers, revision), parameters: nil}
         initialized = %{"jsonrpc" => "2.0", "method" => "notifications/initialized"}
         opened |> told(initialized) |> start(message)
 

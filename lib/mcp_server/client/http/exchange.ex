@@ -18,7 +18,7 @@ defmodule McpServer.Client.Http.Exchange do
           url: String.t(),
           headers: [{String.t(), String.t()}],
           tls: keyword(),
-          session: %{id: String.t() | nil, revision: String.t() | nil},
+          session: Headers.session(),
           retry_ms: non_neg_integer(),
           send: (term() -> term())
         }

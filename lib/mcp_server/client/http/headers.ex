@@ -18,15 +18,16 @@ defmodule McpServer.Client.Http.Headers do
   @typedoc "The arguments of a tool that headers repeat: the path of each argument, and its header."
   @type parameters :: [{path :: [String.t()], header :: String.t()}]
 
+  @typedoc "The session of a link. Both members are `nil` before `initialize` and in the stateless era."
+  @type session :: %{id: String.t() | nil, revision: String.t() | nil}
+
   @doc "The revision in a message, `nil` in the session era and for a batch."
   @spec revision(map() | Batch.t()) :: String.t() | nil
   def revision(%{"params" => %{"_meta" => %{@version => revision}}}), do: revision
   def revision(_message), do: nil
 
   @doc "The headers of a message. A message of the session era has those of `session`."
-  @spec of(map() | Batch.t(), parameters(), %{id: String.t() | nil, revision: String.t() | nil}) :: [
-          {String.t(), String.t()}
-        ]
+  @spec of(map() | Batch.t(), parameters(), session()) :: [{String.t(), String.t()}]
   def of(message, parameters, session) do
     case revision(message) do
       nil -> session(session)
@@ -35,7 +36,7 @@ defmodule McpServer.Client.Http.Headers do
   end
 
   @doc "The headers of every request of a session."
-  @spec session(%{id: String.t() | nil, revision: String.t() | nil}) :: [{String.t(), String.t()}]
+  @spec session(session()) :: [{String.t(), String.t()}]
   def session(%{id: id, revision: revision}),
     do:
       for(
