@@ -185,7 +185,21 @@ defmodule McpServer.Catalog do
   defp resolved([], resolved), do: {:ok, Enum.reverse(resolved)}
 
   defp resolved([entry | entries], resolved) do
-    with {:ok, entry} <- Plugs.resolve_all(entry), do: resolved(entries, [Access.resolve_entry(entry) | resolved])
+    with {:ok, entry} <- Plugs.resolve_all(entry),
+         do: resolved(entries, [entry |> capture() |> Access.resolve_entry() | resolved])
+  end
+
+  @functions [handler: 2, get: 2, read: 2, complete: 3]
+
+  # A call of a captured function needs no lookup by name, which takes a lock.
+  defp capture(entry) do
+    captured =
+      for {key, arity} <- @functions,
+          %{^key => {module, function}} <- [entry],
+          into: %{},
+          do: {key, Function.capture(module, function, arity)}
+
+    Map.merge(entry, captured)
   end
 
   # Digests of the declared lists. The application announces changes of lists that the router computes.
@@ -212,7 +226,7 @@ defmodule McpServer.Catalog do
   """
   @spec of_tool(t(), Server.entry()) :: {:ok, t()} | {:error, String.t()}
   def of_tool(%__MODULE__{router: router, server: server} = catalog, %{text: text, entry: entry, structs: structs}) do
-    with {:ok, entry} <- Plugs.resolve_all(Map.merge(entry, router.__mcp__(:run_time))),
+    with {:ok, entry} <- Plugs.resolve_all(entry |> capture() |> Map.merge(router.__mcp__(:run_time))),
          {:ok, info} <- JSON.encode(server(server)),
          {:ok, rule} <- JSON.encode(tool_rule(entry, server)),
          definition =

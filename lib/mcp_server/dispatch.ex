@@ -58,10 +58,14 @@ defmodule McpServer.Dispatch do
   end
 
   defp run_permitted(catalog, request, conn, max_bytes) do
-    with :ok <- judged(catalog, request, conn),
-         :ok <- Handler.permitted(catalog, request, conn),
+    entry = Handler.entry(catalog, request)
+
+    with :ok <- judged(entry, request, conn),
+         :ok <- Handler.permitted(entry, conn),
          {:ok, state} <- RequestState.open(request, conn.principal, {catalog.router, conn.mount}) do
-      {outcome, reply} = work(catalog, request, %{conn | state: state}, max_bytes)
+      handler = Around.handler(catalog, entry, request)
+      call = %{catalog: catalog, request: request, entry: entry, handler: handler, max_bytes: max_bytes}
+      {outcome, reply} = work(call, resume(conn, state))
       limit(catalog, request, outcome, reply, max_bytes)
     else
       :hidden -> hidden(catalog, request, conn, max_bytes)
@@ -73,8 +77,11 @@ defmodule McpServer.Dispatch do
     end
   end
 
-  defp judged(catalog, request, conn) do
-    Permission.judge(catalog, request, conn)
+  defp resume(conn, nil), do: conn
+  defp resume(conn, state), do: %{conn | state: state}
+
+  defp judged(entry, request, conn) do
+    Permission.judge(entry, request, conn)
   catch
     kind, reason -> {:failed, Failure.new(kind, reason, __STACKTRACE__)}
   end
@@ -85,21 +92,14 @@ defmodule McpServer.Dispatch do
 
   defp hidden(_catalog, %Request{hidden: answer}, _conn, _max_bytes), do: Answer.finished(answer)
 
-  defp work(catalog, request, conn, max_bytes) do
-    if Requests.about_tasks?(request),
-      do: Requests.run(catalog, request, conn),
-      else: carry_out(catalog, request, conn, max_bytes)
+  defp work(%{catalog: catalog, request: request, entry: entry} = call, conn) do
+    cond do
+      Requests.about_tasks?(request) -> Requests.run(catalog, request, conn)
+      request.task != nil and entry.task_start == :call -> Requests.create(call, conn)
+      true -> enter(call, conn, 1)
+    end
   catch
     kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
-  end
-
-  defp carry_out(catalog, request, conn, max_bytes) do
-    handler = Around.handler(catalog, request)
-    call = %{catalog: catalog, request: request, handler: handler, max_bytes: max_bytes}
-
-    if request.task != nil and Handler.starts_task?(catalog, request),
-      do: Requests.create(call, conn),
-      else: enter(call, conn, 1)
   end
 
   defp enter(%{catalog: catalog, request: request} = call, conn, round) do
@@ -110,13 +110,13 @@ defmodule McpServer.Dispatch do
       {:task, fun} when request.task == nil -> enter(%{call | handler: fun}, conn, round)
       {:task, fun} -> Requests.create(%{call | handler: fun}, conn)
       {:invalid, reason} -> Answer.failure(catalog, request, InvalidResult.returned(catalog, request, reason, returned))
-      outcome -> answer(call, conn, returned, View.complete(outcome, Handler.entry(catalog, request)))
+      outcome -> answer(call, conn, returned, View.complete(outcome, call.entry))
     end
   end
 
-  defp answer(%{catalog: catalog, request: request}, conn, returned, outcome) do
+  defp answer(%{catalog: catalog, request: request} = call, conn, returned, outcome) do
     encoded = Answer.encode(catalog, request, outcome)
-    {fitted, answer} = Budget.fit({outcome, encoded}, catalog, request, conn, returned)
+    {fitted, answer} = Budget.fit({outcome, encoded}, call, conn, returned)
     if Events.noting?(), do: Events.note(%{content_bytes: content_bytes(fitted), spilled: fitted !== outcome})
     answer
   end

@@ -596,7 +596,8 @@ defmodule McpServer.Protocol.TasksTest do
 
       call = %{
         catalog: %{router: Router},
-        request: %{task: :default, index: 0},
+        request: %{task: :default},
+        entry: %{cancel_grace: 0},
         handler: fn _conn -> Process.sleep(:infinity) end,
         max_bytes: 0
       }

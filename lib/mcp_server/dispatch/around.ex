@@ -8,12 +8,12 @@ defmodule McpServer.Dispatch.Around do
 
   @completions [:complete_prompt, :complete_resource]
 
-  @doc "The function that calls the handler of a request, with the plugs around it."
-  @spec handler(Catalog.t(), Request.t()) :: (Conn.t() -> term())
-  def handler(catalog, request) do
-    invoke = &Handler.invoke(catalog, request, &1)
+  @doc "The function that calls the handler of a request for the entry, with the plugs around it."
+  @spec handler(Catalog.t(), entry :: map() | nil, Request.t()) :: (Conn.t() -> term())
+  def handler(catalog, entry, request) do
+    invoke = &Handler.invoke(catalog, entry, request, &1)
 
-    case Handler.entry(catalog, request) do
+    case entry do
       %{plugs: plugs, name: name} -> &start(plugs, called(request, name), &1, invoke)
       _nothing_around -> invoke
     end

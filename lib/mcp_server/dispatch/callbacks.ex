@@ -183,9 +183,11 @@ defmodule McpServer.Dispatch.Callbacks do
   defp run(catalog, request, conn) do
     conn = %{conn | router: catalog.router}
 
-    with :ok <- Permission.judge(catalog, request, conn),
-         :ok <- Handler.permitted(catalog, request, conn) do
-      enter(Around.handler(catalog, request), {catalog, request}, conn)
+    entry = Handler.entry(catalog, request)
+
+    with :ok <- Permission.judge(entry, request, conn),
+         :ok <- Handler.permitted(entry, conn) do
+      enter(Around.handler(catalog, entry, request), {catalog, request}, conn)
     else
       :hidden -> {:error, not_found(catalog, request)}
       {:answered, {_status, reply}} -> {:error, refusal(reply)}

@@ -31,18 +31,19 @@ defmodule McpServer.Dispatch.Handler do
   def function(catalog, %Request{kind: kind} = request) do
     case entry(catalog, request) do
       nil -> {catalog.router, kind, 1}
-      %{handler: {module, function}} -> {module, function, 2}
-      %{handler: fun} -> named(fun)
-      %{get: {module, function}} when kind == :prompt -> {module, function, 2}
-      %{read: {module, function}} when kind != :complete_resource -> {module, function, 2}
-      %{complete: {module, function}} -> {module, function, 3}
+      entry -> named(fun(entry, kind))
     end
   end
 
   defp named(fun) do
     info = Function.info(fun)
-    {info[:module], info[:name], 2}
+    {info[:module], info[:name], info[:arity]}
   end
+
+  defp fun(%{handler: fun}, :tool), do: fun
+  defp fun(%{get: fun}, :prompt), do: fun
+  defp fun(%{read: fun}, kind) when kind in [:resource, :resource_template], do: fun
+  defp fun(%{complete: fun}, kind) when kind in [:complete_prompt, :complete_resource], do: fun
 
   @doc "How long the call may run, in milliseconds: the tool's timeout, or `default`."
   @spec timeout(Catalog.t(), Request.t(), timeout()) :: timeout()
@@ -65,55 +66,41 @@ defmodule McpServer.Dispatch.Handler do
     end
   end
 
-  @doc "Whether a task call becomes a task before its handler is called."
-  @spec starts_task?(Catalog.t(), Request.t()) :: boolean()
-  def starts_task?(catalog, request), do: entry(catalog, request).task_start == :call
-
   @doc """
-  Whether the client has the capabilities that the tool requires. In the stateless era the core has already refused
+  Whether the client has the capabilities that the entry requires. In the stateless era the core has already refused
   such a call. The session era has no protocol error for it.
   """
-  @spec permitted(Catalog.t(), Request.t(), Conn.t()) :: :ok | {:error, String.t()}
-  def permitted(catalog, %Request{kind: :tool} = request, conn) do
-    required = Enum.map(entry(catalog, request).requires, &to_string/1)
+  @spec permitted(entry :: map() | nil, Conn.t()) :: :ok | {:error, String.t()}
+  def permitted(%{requires: required}, conn), do: capable(required, conn.client_capabilities)
+  def permitted(_entry, _conn), do: :ok
 
-    case Enum.reject(required, &is_map_key(conn.client_capabilities, &1)) do
-      [] -> :ok
-      [capability | _] -> {:error, lacks(capability)}
-    end
+  defp capable([], _capabilities), do: :ok
+
+  defp capable([required | rest], capabilities) do
+    name = to_string(required)
+    if is_map_key(capabilities, name), do: capable(rest, capabilities), else: {:error, lacks(name)}
   end
-
-  def permitted(_catalog, _request, _conn), do: :ok
 
   @doc "The text for a client without a capability."
   @spec lacks(String.t()) :: String.t()
   def lacks(capability), do: "The client does not support #{capability}, which this call needs"
 
-  @doc "Calls the router's code."
-  @spec invoke(Catalog.t(), Request.t(), Conn.t()) :: term()
-  def invoke(catalog, %Request{kind: :tool} = request, conn),
-    do: enter(entry(catalog, request).handler, [conn, request.arguments])
-
-  def invoke(catalog, %Request{kind: :prompt} = request, conn),
-    do: enter(entry(catalog, request).get, [conn, request.arguments])
-
-  def invoke(catalog, %Request{kind: kind} = request, conn) when kind in [:resource, :resource_template],
-    do: enter(entry(catalog, request).read, [conn, request.arguments])
-
-  def invoke(catalog, %Request{kind: kind} = request, conn) when kind in [:complete_prompt, :complete_resource],
-    do: complete(entry(catalog, request).complete, request.arguments, conn)
-
+  @doc "Calls the router's code for a request for the entry."
+  @spec invoke(Catalog.t(), entry :: map() | nil, Request.t(), Conn.t()) :: term()
   # Lists that the router computes are callbacks of the router.
-  def invoke(catalog, %Request{kind: list}, conn), do: apply(catalog.router, list, [conn])
+  def invoke(catalog, nil, %Request{kind: list}, conn), do: apply(catalog.router, list, [conn])
+
+  def invoke(_catalog, entry, %Request{kind: kind, arguments: arguments}, conn)
+      when kind in [:complete_prompt, :complete_resource],
+      do: complete(entry.complete, arguments, conn)
+
+  def invoke(_catalog, entry, %Request{kind: kind, arguments: arguments}, conn), do: fun(entry, kind).(conn, arguments)
 
   defp complete(nil, _arguments, _conn), do: %Completion{values: []}
 
   # The values of the other arguments (2025-06-18) come beside the name and the value.
   defp complete(function, %{"name" => name, "value" => value} = arguments, conn) do
     conn = Conn.put_private(conn, :completion_context, arguments["context"] || %{})
-    enter(function, [conn, name, value])
+    function.(conn, name, value)
   end
-
-  defp enter({module, function}, arguments), do: apply(module, function, arguments)
-  defp enter(fun, arguments), do: apply(fun, arguments)
 end

@@ -8,6 +8,7 @@ defmodule McpServer.Dispatch.Lists do
 
   @doc "Whether the request is for a list that differs between clients."
   @spec filtered?(Catalog.t(), Request.t()) :: boolean()
+  def filtered?(%Catalog{filtered: []}, _request), do: false
   def filtered?(%Catalog{filtered: filtered}, %Request{kind: kind}), do: kind in filtered
 
   # Tools that were added at run time.

@@ -19,14 +19,10 @@ defmodule McpServer.Dispatch.Permission do
           | {:answered, {status :: pos_integer(), Protocol.message()}}
           | {:failed, Failure.t()}
 
-  @doc "The verdict on a request. Functions of the user may raise, and the caller must catch it."
-  @spec judge(Catalog.t(), Request.t(), Conn.t()) :: verdict()
-  def judge(catalog, request, conn) do
-    case Handler.entry(catalog, request) do
-      %{access: access} -> judge_guarded(access, request, about(conn, request))
-      _open -> refused_before(request)
-    end
-  end
+  @doc "The verdict on a request for an entry of the router. Functions of the user may raise, and the caller must catch it."
+  @spec judge(entry :: map() | nil, Request.t(), Conn.t()) :: verdict()
+  def judge(%{access: access}, request, conn), do: judge_guarded(access, request, about(conn, request))
+  def judge(_open, request, _conn), do: refused_before(request)
 
   defp judge_guarded(%{rule: rule, checks: checks}, request, conn) do
     with :ok <- there(rule || [], conn),
@@ -150,7 +146,9 @@ defmodule McpServer.Dispatch.Permission do
 
   defp readable?(catalog, request, conn, uri, without) do
     with {kind, index, variables} <- Protocol.find_resource(catalog, uri, without) do
-      case judge(catalog, %{request | kind: kind, index: index, name: uri, arguments: variables}, conn) do
+      request = %{request | kind: kind, index: index, name: uri, arguments: variables}
+
+      case judge(Handler.entry(catalog, request), request, conn) do
         :ok -> true
         :hidden -> readable?(catalog, request, conn, uri, [{kind, index} | without])
         {:failed, failure} -> unreadable(uri, failure)

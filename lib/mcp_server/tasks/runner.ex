@@ -8,10 +8,14 @@ defmodule McpServer.Tasks.Runner do
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
 
-  @typedoc "A call to run: its handler as a function of the conn, and the maximum size of its result in bytes."
+  @typedoc """
+  A call to run: the called entry (`nil` for a list), its handler as a function of the conn, and the maximum size of its
+  result in bytes.
+  """
   @type call :: %{
           required(:catalog) => Catalog.t(),
           required(:request) => Request.t(),
+          required(:entry) => map() | nil,
           required(:handler) => (Conn.t() -> term()),
           required(:max_bytes) => pos_integer(),
           optional(:callers) => [pid()]
@@ -60,7 +64,7 @@ defmodule McpServer.Tasks.Runner do
     case Protocol.result(catalog, request, result) do
       {:ok, reply} ->
         answer = {if(result.is_error, do: :tool_error, else: :ok), reply}
-        {outcome, {_how, reply}} = Budget.fit({outcome, answer}, catalog, request, conn, returned)
+        {outcome, {_how, reply}} = Budget.fit({outcome, answer}, call, conn, returned)
         sized(outcome, IO.iodata_length(reply), call.max_bytes)
 
       {:error, reason} ->

@@ -8,7 +8,6 @@ defmodule McpServer.Tasks.Server do
 
   alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
-  alias McpServer.Dispatch.Handler
   alias McpServer.{Call, Options, Share, Telemetry}
 
   @table [
@@ -62,7 +61,7 @@ defmodule McpServer.Tasks.Server do
       entry = Entry.new(Home.session_id(), ttl(request.task, state.options), state.options.poll_interval)
       runner = Runner.start(entry.id, call, conn, heap)
       tool = Map.take(request, [:name, :run_time])
-      entry = %{Map.merge(entry, tool) | grace: Handler.grace(call.catalog, request), runner: runner}
+      entry = %{Map.merge(entry, tool) | grace: call.entry.cancel_grace, runner: runner}
       put(owner, entry)
       Process.send_after(self(), {:expire, entry.id}, entry.ttl)
       Telemetry.execute([:task, :start], %{count: 1}, %{router: elem(owner, 0)})
