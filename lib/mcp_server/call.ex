@@ -38,20 +38,23 @@ defmodule McpServer.Call do
 
   @doc """
   Starts the monitored process of a call. `conn` is the initial conn of the handler. The new process adds the request's
-  data to it, so that this data is copied only once. Messages before the result go to `connection`.
+  data to it, so that this data is copied only once. Messages before the result go to `connection`. Events are sent if
+  there was `telemetry?` at the start.
 
   The monitor's message is `{:mcp_down, monitor, :process, pid, reason}`. The call's `t:result/0` arrives in its reason
   `{:shutdown, result}`. If the process has links, it arrives before as `{:mcp_ended, pid, result}`.
   """
-  @spec start(Catalog.t(), Request.t(), Conn.t(), ServerOptions.bounds(), pid()) :: {pid(), reference()}
-  def start(catalog, request, conn, options, connection \\ self()) do
-    arguments = [{self(), connection}, catalog, request, conn, options.max_result_bytes, options.callers]
+  @spec start(Catalog.t(), Request.t(), Conn.t(), ServerOptions.bounds(), telemetry? :: boolean(), pid()) ::
+          {pid(), reference()}
+  def start(catalog, request, conn, options, telemetry?, connection \\ self()) do
+    bounds = {options.max_result_bytes, options.callers}
+    arguments = [{self(), connection}, catalog, request, conn, bounds, telemetry?]
     heap = [max_heap_size: options.heap, min_heap_size: @heap_words]
     :erlang.spawn_opt(__MODULE__, :run, arguments, [@monitor | heap])
   end
 
   @doc false
-  def run({holder, connection}, catalog, request, conn, max_result_bytes, callers) do
+  def run({holder, connection}, catalog, request, conn, {max_result_bytes, callers}, telemetry?) do
     # The allowances of a test's process (a database sandbox, a mock) apply to the call too.
     if callers != [], do: Process.put(:"$callers", callers)
     request = Request.with_client_terms(request)
@@ -59,7 +62,7 @@ defmodule McpServer.Call do
     Trace.log_as(Trace.request_id(conn, request.id))
 
     {outcome, reply} =
-      if Events.heard?(),
+      if telemetry? and Events.heard?(),
         do: Events.around(catalog, request, conn, fn -> Dispatch.run(catalog, request, conn, max_result_bytes) end),
         else: Dispatch.run(catalog, request, conn, max_result_bytes)
 
@@ -67,23 +70,26 @@ defmodule McpServer.Call do
   end
 
   defp conn(conn, request, connection) do
+    %{id: id, revision: revision, meta: meta, progress_token: token, log_level: log_level} = request
+    %{client_info: info, client_capabilities: capabilities, input_responses: responses} = request
+
     call = %__MODULE__{
       connection: connection,
       pid: self(),
-      revision: request.revision,
-      progress_token: request.progress_token,
-      log_level: request.log_level
+      revision: revision,
+      progress_token: token,
+      log_level: log_level
     }
 
     %{
       conn
-      | client_info: request.client_info,
-        client_capabilities: request.client_capabilities,
-        protocol_version: request.revision,
-        request_id: request.id,
-        meta: request.meta,
-        progress_token: request.progress_token,
-        input_responses: request.input_responses || %{},
+      | client_info: info,
+        client_capabilities: capabilities,
+        protocol_version: revision,
+        request_id: id,
+        meta: meta,
+        progress_token: token,
+        input_responses: responses || %{},
         call: call
     }
   end

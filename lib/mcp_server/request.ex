@@ -119,14 +119,8 @@ defmodule McpServer.Request do
   @doc "The data of a running request for reports. The id is the only value whose size the client chooses."
   @spec summary(t()) :: t()
   def summary(%__MODULE__{} = request) do
-    %{
-      blank()
-      | id: request.id,
-        method: request.method,
-        revision: request.revision,
-        kind: request.kind,
-        index: request.index,
-        run_time: request.run_time && Map.take(request.run_time, [:entry])
-    }
+    %{id: id, method: method, revision: revision, kind: kind, index: index, run_time: tool} = request
+    tool = tool && Map.take(tool, [:entry])
+    %{blank() | id: id, method: method, revision: revision, kind: kind, index: index, run_time: tool}
   end
 end

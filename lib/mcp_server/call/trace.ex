@@ -48,19 +48,25 @@ defmodule McpServer.Call.Trace do
   def continue(%{private: %{@context => context}}), do: :otel_ctx.attach(context)
   def continue(_conn), do: :ok
 
+  @doc "The log id of the HTTP request, `nil` without one."
+  @spec http_id(Conn.t()) :: String.t() | nil
+  def http_id(%{private: %{@key => {id, _span}}}), do: id
+  def http_id(_conn), do: nil
+
   @doc """
-  The log id of a call: the id of the HTTP request, or else the JSON-RPC id.
+  The log id of a call: the id of the HTTP request, given itself or in the conn, or else the JSON-RPC id.
 
   Clients choose these ids, so an id with characters that could start a new log line is omitted.
   """
-  @spec request_id(Conn.t(), Request.id() | nil) :: String.t() | nil
-  def request_id(%{private: %{@key => {id, _span}}}, _id) when id != nil, do: id
-  def request_id(_conn, id) when is_integer(id), do: Integer.to_string(id)
+  @spec request_id(Conn.t() | String.t() | nil, Request.id() | nil) :: String.t() | nil
+  def request_id(%Conn{} = conn, id), do: request_id(http_id(conn), id)
+  def request_id(http_id, _id) when http_id != nil, do: http_id
+  def request_id(nil, id) when is_integer(id), do: Integer.to_string(id)
 
-  def request_id(_conn, id) when is_binary(id) and byte_size(id) <= @max_id_bytes,
+  def request_id(nil, id) when is_binary(id) and byte_size(id) <= @max_id_bytes,
     do: if(id != "" and plain?(id), do: id)
 
-  def request_id(_conn, _id), do: nil
+  def request_id(nil, _id), do: nil
 
   defp plain?(<<char, rest::binary>>) when char in ?a..?z or char in ?A..?Z or char in ?0..?9 or char in ~c"_-.:/+=@",
     do: plain?(rest)

@@ -3,7 +3,7 @@ defmodule McpServer.Connection.Calls do
   # The calls of a connection: waiting and running calls, their deadlines and their ends. Every admitted call ends
   # exactly once: answered, failed or cancelled.
 
-  alias McpServer.{Call, Catalog, Protocol, Request}
+  alias McpServer.{Call, Catalog, Protocol, Request, Telemetry}
   alias McpServer.Call.Trace
   alias McpServer.Protocol.Revision
 
@@ -24,7 +24,8 @@ defmodule McpServer.Connection.Calls do
 
   @typedoc """
   * `:deadline` – in `State.now/0` time; a call that waits for the client has a separate one
-  * `:request_id` – the call's id in the log
+  * `:http_id` – the id of the HTTP request in the log, if it has one
+  * `:telemetry?` – whether events are sent about it
   * `:holder` – the process that started an adopted call
   """
   @type call :: %{
@@ -32,11 +33,12 @@ defmodule McpServer.Connection.Calls do
           monitor: reference(),
           key: Session.key(),
           request: Request.t(),
-          request_id: String.t() | nil,
+          http_id: String.t() | nil,
           target: Replies.target(),
           timeout: pos_integer(),
           deadline: integer(),
           started_at: integer(),
+          telemetry?: boolean(),
           progress: number() | nil,
           awaiting: Input.t() | nil,
           holder: pid() | nil
@@ -57,15 +59,15 @@ defmodule McpServer.Connection.Calls do
     }
 
     case claim(state, key) do
-      :ok -> start(state, entry)
+      :ok -> start(state, entry, entry.since)
       :duplicate -> refuse_duplicate(state, request, target)
       :full -> overload(state, entry, state.options.overload)
     end
   end
 
-  defp claim(%{in_flight: nil} = state, key) do
+  defp claim(%{in_flight: nil, session: session} = state, key) do
     cond do
-      Session.in_flight?(state.session, key) -> :duplicate
+      Session.in_flight?(session, key) -> :duplicate
       free?(state) -> :ok
       true -> :full
     end
@@ -91,10 +93,11 @@ defmodule McpServer.Connection.Calls do
 
   @doc "Whether a request would run at once: there is a place, and no request waits for it."
   @spec free?(State.t()) :: boolean()
-  def free?(state), do: state.waiting.count == 0 and place?(state)
+  def free?(%{waiting: waiting} = state), do: waiting.count == 0 and place?(state)
 
   # Calls that wait for the client take no place.
-  defp place?(state), do: map_size(state.calls) - state.awaiting_input < state.options.max_calls
+  defp place?(%{calls: calls, awaiting_input: awaiting, options: options}),
+    do: map_size(calls) - awaiting < options.max_calls
 
   @doc "Refuses a request whose id is still in flight. The first request continues."
   @spec refuse_duplicate(State.t(), Request.t(), Replies.target()) :: State.t()
@@ -113,7 +116,7 @@ defmodule McpServer.Connection.Calls do
   def start_waiting(state) do
     if place?(state) do
       {entry, waiting} = Waiting.take(state.waiting)
-      start_waiting(start(%{state | waiting: waiting}, entry))
+      start_waiting(start(%{state | waiting: waiting}, entry, System.monotonic_time()))
     else
       state
     end
@@ -123,14 +126,13 @@ defmodule McpServer.Connection.Calls do
   @spec idle?(State.t()) :: boolean()
   def idle?(state), do: state.calls == %{} and state.waiting.count == 0 and not InFlight.busy?(state.in_flight)
 
-  defp start(state, entry) do
+  defp start(%{catalog: catalog, options: options} = state, %{base: base} = entry, started_at) do
     request = Session.complete(state.session, entry.request)
-
-    conn = conn(state, request, entry.base)
-    request = RunTimeTool.locate(state.catalog, request, conn)
-    {pid, monitor} = Call.start(state.catalog, request, conn, state.options)
-
-    timeout = Handler.timeout(state.catalog, request, state.options.timeout)
+    conn = conn(state, request, base)
+    request = RunTimeTool.locate(catalog, request, conn)
+    telemetry? = Telemetry.enabled?()
+    {pid, monitor} = Call.start(catalog, request, conn, options, telemetry?)
+    timeout = Handler.timeout(catalog, request, options.timeout)
 
     call = %{
       pid: pid,
@@ -138,25 +140,35 @@ defmodule McpServer.Connection.Calls do
       key: entry.key,
       # The call has a copy of the rest.
       request: Request.summary(request),
-      request_id: Trace.request_id(entry.base, request.id),
+      http_id: Trace.http_id(base),
       target: entry.target,
       timeout: timeout,
       deadline: State.now() + timeout,
-      started_at: System.monotonic_time(),
+      started_at: started_at,
+      telemetry?: telemetry?,
       progress: nil,
       awaiting: nil,
       holder: nil
     }
 
     Report.started(state, call, entry.request.repairs, entry.since)
-    session = Session.place(state.session, entry.key, {:running, pid})
-    arm(%{state | session: session, calls: Map.put(state.calls, pid, call)}, call.deadline)
+    run(state, call)
   end
 
-  defp conn(state, request, base) do
-    if Revision.stateless?(request.revision),
-      do: %{base | session_id: nil, log_level: request.log_level, router: state.router},
-      else: %{base | session_id: state.session.id, log_level: state.session.log_level, router: state.router}
+  # One update, because the state has many fields.
+  defp run(%{session: session, calls: calls, deadline_timer: timer} = state, %{pid: pid} = call) do
+    %{
+      state
+      | session: Session.place(session, call.key, {:running, pid}),
+        calls: Map.put(calls, pid, call),
+        deadline_timer: Timer.set(timer, call.deadline, :mcp_deadline)
+    }
+  end
+
+  defp conn(%{session: session, router: router}, %{revision: revision, log_level: log_level}, base) do
+    if Revision.stateless?(revision),
+      do: %{base | session_id: nil, log_level: log_level, router: router},
+      else: %{base | session_id: session.id, log_level: session.log_level, router: router}
   end
 
   @doc "Adopts the call of the request from its holder, if such a call runs."
@@ -181,19 +193,18 @@ defmodule McpServer.Connection.Calls do
       monitor: :erlang.monitor(:process, pid, tag: :mcp_adopted_down),
       key: key,
       request: entry.request,
-      request_id: entry.request_id,
+      http_id: entry.http_id,
       target: stream,
       timeout: entry.timeout,
       deadline: entry.deadline,
       started_at: entry.started_at,
+      telemetry?: entry.telemetry?,
       progress: nil,
       awaiting: nil,
       holder: holder
     }
 
-    session = Session.place(state.session, key, {:running, pid})
-    state = %{state | transport: {module, transport}, session: session, catalog: Catalog.fetch(state.router)}
-    arm(%{state | calls: Map.put(state.calls, pid, call)}, call.deadline)
+    run(%{state | transport: {module, transport}, catalog: Catalog.fetch(state.router)}, call)
   end
 
   @doc "Adopts the call of the request for its holder. A killed holder may have left no call."
@@ -233,7 +244,7 @@ defmodule McpServer.Connection.Calls do
   def done(state, pid, result) do
     case Map.pop(state.calls, pid) do
       {nil, _calls} -> state
-      {call, calls} -> answer(leave(%{state | calls: calls}, call, elem(result, 1), elem(result, 2)), call, result)
+      {call, calls} -> state |> leave({call, calls}, elem(result, 1), elem(result, 2)) |> answer(call, result)
     end
   end
 
@@ -293,7 +304,7 @@ defmodule McpServer.Connection.Calls do
 
   defp cancel_running(state, pid) do
     {call, state} = stop(state, pid, :cancelled)
-    state |> leave(call, :cancelled) |> Replies.skip(call.target, :dropped)
+    state |> leave({call, state.calls}, :cancelled) |> Replies.skip(call.target, :dropped)
   end
 
   defp cancel_waiting(state, key) do
@@ -329,7 +340,7 @@ defmodule McpServer.Connection.Calls do
 
   defp shut_down(pid, state) do
     {call, state} = kill(state, pid)
-    state |> leave(call, :cancelled) |> refuse_shutting_down(call)
+    state |> leave({call, state.calls}, :cancelled) |> refuse_shutting_down(call)
   end
 
   defp refuse_shutting_down(state, %{request: request, target: target}) do
@@ -381,12 +392,14 @@ defmodule McpServer.Connection.Calls do
   defp fail(state, call, failure) do
     Report.log(state, call, failure)
     reply = Answer.failure_reply(state.catalog, call.request, failure)
-    state |> leave(call, {:exception, failure.kind, failure.id}, reply) |> Replies.reply(call.target, reply)
+    outcome = {:exception, failure.kind, failure.id}
+    state |> leave({call, state.calls}, outcome, reply) |> Replies.reply(call.target, reply)
   end
 
-  defp leave(state, call, outcome, reply \\ nil) do
+  # `calls` are the others.
+  defp leave(%{session: session, in_flight: in_flight} = state, {call, calls}, outcome, reply \\ nil) do
     Report.ended(state, call, outcome, reply)
-    if state.in_flight, do: InFlight.release(state.in_flight, self(), call.key)
-    %{state | session: Session.finish(state.session, call.key)}
+    if in_flight, do: InFlight.release(in_flight, self(), call.key)
+    %{state | calls: calls, session: Session.finish(session, call.key)}
   end
 end

@@ -29,10 +29,11 @@ defmodule McpServer.Connection.InFlight do
   @typedoc "The data of a call that the session may adopt. `:since` is the arrival of its request, in milliseconds."
   @type entry :: %{
           request: Request.t(),
-          request_id: String.t() | nil,
+          http_id: String.t() | nil,
           timeout: pos_integer(),
           deadline: integer(),
           started_at: integer(),
+          telemetry?: boolean(),
           since: integer(),
           events?: boolean()
         }

@@ -64,9 +64,9 @@ defmodule McpServer.Connection.Inbox do
   defp admit_next(%{backlog: [line | rest]} = state),
     do: admit(%{state | backlog: rest, line_bytes: byte_size(line)}, line)
 
-  defp admit(state, line) do
+  defp admit(%{catalog: catalog, session: session, limits: limits} = state, line) do
     observe(state, line)
-    execute(Protocol.admit(state.catalog, Session.context(state.session), line, state.limits), state, :session)
+    execute(Protocol.admit(catalog, Session.context(session), line, limits), state, :session)
   end
 
   @doc "Takes a message that was already admitted."

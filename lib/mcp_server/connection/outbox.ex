@@ -14,8 +14,8 @@ defmodule McpServer.Connection.Outbox do
 
   @doc "Adds a message."
   @spec put(t(), Transport.entry()) :: t()
-  def put(outbox, {_stream, _kind, message} = entry),
-    do: %{outbox | entries: [entry | outbox.entries], bytes: outbox.bytes + IO.iodata_length(message)}
+  def put(%{entries: entries, bytes: bytes} = outbox, {_stream, _kind, message} = entry),
+    do: %{outbox | entries: [entry | entries], bytes: bytes + IO.iodata_length(message)}
 
   @doc "Whether it must be written now."
   @spec full?(t()) :: boolean()

@@ -13,15 +13,19 @@ defmodule McpServer.Connection.Report do
           State.t() | %{router: module(), catalog: Catalog.t(), transport: atom(), revision: String.t() | nil}
 
   @typedoc "The reported data of a call."
-  @type call :: %{:request => Request.t(), :started_at => integer(), :pid => pid(), optional(atom()) => term()}
+  @type call :: %{
+          :request => Request.t(),
+          :started_at => integer(),
+          :telemetry? => boolean(),
+          :pid => pid(),
+          optional(atom()) => term()
+        }
 
   @doc "Reports the start of a call that was admitted at `since` (native time), with the repairs of its arguments."
   @spec started(source(), call(), [McpServer.Schema.Validator.repair()], integer()) :: :ok
-  def started(state, call, repairs, since) do
-    if Telemetry.enabled?(), do: report_start(state, call, repairs, since), else: :ok
-  end
+  def started(_state, %{telemetry?: false}, _repairs, _since), do: :ok
 
-  defp report_start(state, call, repairs, since) do
+  def started(state, call, repairs, since) do
     if Telemetry.attached?([:operation, :stop]) or Telemetry.attached?([:request, :cancelled]),
       do: Unended.put(call.pid, {about(state, call), call.started_at})
 
@@ -52,11 +56,10 @@ defmodule McpServer.Connection.Report do
 
   @doc "Reports the end of a call, with its answer if it has one."
   @spec ended(source(), call(), Dispatch.outcome() | :cancelled, Protocol.message() | nil) :: :ok
-  def ended(state, call, outcome, reply \\ nil) do
-    if Telemetry.enabled?(), do: report_end(state, call, outcome, reply), else: :ok
-  end
+  def ended(state, call, outcome, reply \\ nil)
+  def ended(_state, %{telemetry?: false}, _outcome, _reply), do: :ok
 
-  defp report_end(state, call, outcome, reply) do
+  def ended(state, call, outcome, reply) do
     {event, more} = ending(call, outcome)
 
     if Telemetry.attached?([:request, event]) or Telemetry.attached?([:operation, :stop]) do
@@ -125,7 +128,7 @@ defmodule McpServer.Connection.Report do
   end
 
   # Over HTTP the holder of the call has the initial conn of its handler.
-  defp request_id(%{request_id: request_id}), do: request_id
+  defp request_id(%{http_id: http_id, request: request}), do: Trace.request_id(http_id, request.id)
   defp request_id(%{origin: %{base: base}, request: request}), do: Trace.request_id(base, request.id)
 
   @doc "Reports that the peer has opened a session."

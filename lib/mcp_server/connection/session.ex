@@ -95,11 +95,8 @@ defmodule McpServer.Connection.Session do
   @doc "Fills in the values that a request of the session era takes from its session."
   @spec complete(t(), Request.t()) :: Request.t()
   def complete(%__MODULE__{} = session, %Request{client_capabilities: nil} = request) do
-    %{
-      request
-      | client_info: session.client_info,
-        client_capabilities: session.client_capabilities
-    }
+    %{client_info: info, client_capabilities: capabilities} = session
+    %{request | client_info: info, client_capabilities: capabilities}
   end
 
   def complete(_session, request), do: request
@@ -110,7 +107,7 @@ defmodule McpServer.Connection.Session do
 
   @doc "Stores the state of a request."
   @spec place(t(), key(), place()) :: t()
-  def place(session, key, place), do: %{session | in_flight: Map.put(session.in_flight, key, place)}
+  def place(%{in_flight: in_flight} = session, key, place), do: %{session | in_flight: Map.put(in_flight, key, place)}
 
   @doc "The state of a request, `nil` if it is not in flight."
   @spec whereabouts(t(), key()) :: place() | nil
@@ -118,7 +115,7 @@ defmodule McpServer.Connection.Session do
 
   @doc "Removes a request that was answered or gets no answer."
   @spec finish(t(), key()) :: t()
-  def finish(session, key), do: %{session | in_flight: Map.delete(session.in_flight, key)}
+  def finish(%{in_flight: in_flight} = session, key), do: %{session | in_flight: Map.delete(in_flight, key)}
 
   @doc "Stores the requests of `call` to the client, each under a key of the handler."
   @spec ask(t(), pid(), [{Request.id(), String.t()}]) :: t()

@@ -14,7 +14,7 @@ defmodule McpServer.Http.SessionCall do
   # there ends the call. If the session was first, the holder passes the call's messages to it.
   # `McpServer.Http.Sessions` tells the holder when the session's process ends.
 
-  alias McpServer.{Call, Request}
+  alias McpServer.{Call, Request, Telemetry}
   alias McpServer.Call.Trace
   alias McpServer.Connection.{Calls, InFlight}
   alias McpServer.Dispatch.{Failure, Handler, RunTimeTool}
@@ -34,6 +34,7 @@ defmodule McpServer.Http.SessionCall do
     :deadline,
     :timeout,
     :started_at,
+    :telemetry?,
     :stream_at,
     passed_on?: false
   ]
@@ -60,6 +61,7 @@ defmodule McpServer.Http.SessionCall do
           deadline: integer() | nil,
           timeout: pos_integer() | nil,
           started_at: integer() | nil,
+          telemetry?: boolean() | nil,
           stream_at: integer() | :infinity | nil,
           passed_on?: boolean()
         }
@@ -93,7 +95,8 @@ defmodule McpServer.Http.SessionCall do
     request = complete(request, context)
     conn = %{origin.base | session_id: id, log_level: InFlight.level(in_flight), router: mount.router}
     request = RunTimeTool.locate(origin.catalog, request, conn)
-    {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, session)
+    telemetry? = Telemetry.enabled?()
+    {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, telemetry?, session)
     timeout = Handler.timeout(origin.catalog, request, mount.bounds.timeout)
     started_at = System.monotonic_time()
     now = Sink.now()
@@ -111,6 +114,7 @@ defmodule McpServer.Http.SessionCall do
       timeout: timeout,
       deadline: now + timeout,
       started_at: started_at,
+      telemetry?: telemetry?,
       stream_at: if(origin.events?, do: now + mount.stream_after, else: :infinity)
     }
 
@@ -125,9 +129,8 @@ defmodule McpServer.Http.SessionCall do
 
   # From here on the session can adopt the call. A session that began to end meanwhile has not seen the call.
   defp enter(%{session: session} = call, now) do
-    entry = Map.take(call, [:request, :timeout, :deadline, :started_at])
-    request_id = Trace.request_id(call.origin.base, call.request.id)
-    more = %{request_id: request_id, since: now, events?: call.origin.events?}
+    entry = Map.take(call, [:request, :timeout, :deadline, :started_at, :telemetry?])
+    more = %{http_id: Trace.http_id(call.origin.base), since: now, events?: call.origin.events?}
     InFlight.put(session, call.request.id, call.pid, Map.merge(entry, more))
     if InFlight.closed?(call.in_flight), do: hand_over(call), else: call
   end

@@ -6,7 +6,7 @@ defmodule McpServer.Http.StatelessCall do
   # result, notifications, the peer's end and the next due time. The answer is JSON if it is the first message. A
   # notification before the answer, or `stream_after` without one, opens a stream of events.
 
-  alias McpServer.{Call, Catalog, Conn, Protocol, Request, Share}
+  alias McpServer.{Call, Catalog, Conn, Protocol, Request, Share, Telemetry}
   alias McpServer.Connection.{Calls, Report}
   alias McpServer.Dispatch.{Failure, Handler, RunTimeTool, Subscribing}
   alias McpServer.Http.{HeldCall, ListenStream, Mount, Places, Sink}
@@ -23,6 +23,7 @@ defmodule McpServer.Http.StatelessCall do
     :deadline,
     :timeout,
     :started_at,
+    :telemetry?,
     :progress,
     :stream_at,
     :ends_at,
@@ -55,6 +56,7 @@ defmodule McpServer.Http.StatelessCall do
           deadline: integer() | nil,
           timeout: pos_integer() | nil,
           started_at: integer() | nil,
+          telemetry?: boolean() | nil,
           progress: number() | nil,
           stream_at: integer() | :infinity | nil,
           ends_at: integer() | nil,
@@ -95,7 +97,8 @@ defmodule McpServer.Http.StatelessCall do
     %{bounds: bounds} = mount
     conn = %{origin.base | log_level: request.log_level, router: mount.router}
     request = RunTimeTool.locate(origin.catalog, request, conn)
-    {pid, monitor} = Call.start(origin.catalog, request, conn, bounds)
+    telemetry? = Telemetry.enabled?()
+    {pid, monitor} = Call.start(origin.catalog, request, conn, bounds, telemetry?)
     timeout = Handler.timeout(origin.catalog, request, bounds.timeout)
     started_at = System.monotonic_time()
     now = Sink.now()
@@ -110,6 +113,7 @@ defmodule McpServer.Http.StatelessCall do
       timeout: timeout,
       deadline: now + timeout,
       started_at: started_at,
+      telemetry?: telemetry?,
       stream_at: if(origin.events? and request.kind != :listen, do: now + mount.stream_after, else: :infinity)
     }
 
