@@ -70,6 +70,10 @@ defmodule McpServer.Http.Usage do
   @spec count(t(), total()) :: :ok
   def count(%__MODULE__{totals: totals}, total), do: :counters.add(totals, index(total), 1)
 
+  @doc "How often an event was counted."
+  @spec total(t(), total()) :: non_neg_integer()
+  def total(%__MODULE__{totals: totals}, total), do: :counters.get(totals, index(total))
+
   @doc "All counters, by name."
   @spec stats(t()) :: %{atom() => integer()}
   def stats(%__MODULE__{in_use: in_use, totals: totals}) do

@@ -7,7 +7,7 @@ defmodule McpServer.HttpServer.Connection do
 
   alias McpServer.Auth.{Cache, Refusal}
   alias McpServer.Http.{Mount, Pipeline, Route, Sink, StatelessCall, Usage}
-  alias McpServer.HttpServer.{Body, Socket}
+  alias McpServer.HttpServer.{Body, Polling, Socket}
   alias McpServer.Protocol.{HTTP, Outcome}
 
   # An idle connection frees its heap after this time, in milliseconds.
@@ -182,7 +182,7 @@ defmodule McpServer.HttpServer.Connection do
   defp forget(sink), do: %{sink | head: nil, head?: false, mount: nil, moved_at: 0}
 
   defp idle(sink, mount_id) do
-    case Socket.receive_more(sink, {:within, @rest_ms}) do
+    case Polling.await(sink, @rest_ms) do
       {:ok, sink} -> arrived(sink, mount_id)
       {:closed, sink} -> leave(sink)
       {:timeout, sink} -> rest(sink, mount_id)

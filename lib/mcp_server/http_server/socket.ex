@@ -25,6 +25,7 @@ defmodule McpServer.HttpServer.Socket do
     buffer: "",
     packets: 0,
     passive?: false,
+    quick?: false,
     flow: :keep_alive,
     cors_headers: [],
     head?: false,
@@ -39,6 +40,7 @@ defmodule McpServer.HttpServer.Socket do
   * `:head` – the bytes of the current request's head, if they may be needed
   * `:body` – the framing of the request's body, until it has been read: `{framing, continue?}`
   * `:buffer` – bytes read but not used yet; `:packets` – the number of reads since the last top-up
+  * `:quick?` – the client sends its next request right after an answer
   * `:flow` – whether the connection continues after the response; `:until_close` is HTTP/1.0
   * `:cors_headers` – headers of each response to a page of another origin
   * `:head?` – the request is a HEAD, whose response has no body
@@ -57,6 +59,7 @@ defmodule McpServer.HttpServer.Socket do
           buffer: binary(),
           packets: non_neg_integer(),
           passive?: boolean(),
+          quick?: boolean(),
           flow: :keep_alive | :close | :until_close,
           cors_headers: HTTP.headers(),
           head?: boolean(),
