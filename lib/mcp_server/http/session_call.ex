@@ -92,12 +92,14 @@ defmodule McpServer.Http.SessionCall do
   end
 
   defp run(mount, request, origin, {id, session, %{in_flight: in_flight} = context}, sink) do
+    %{catalog: catalog, base: base, events?: events?} = origin
+    %{router: router, bounds: bounds} = mount
     request = complete(request, context)
-    conn = %{origin.base | session_id: id, log_level: InFlight.level(in_flight), router: mount.router}
-    request = RunTimeTool.locate(origin.catalog, request, conn)
+    conn = %{base | session_id: id, log_level: InFlight.level(in_flight), router: router}
+    request = RunTimeTool.locate(catalog, request, conn)
     telemetry? = Telemetry.enabled?()
-    {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, telemetry?, session)
-    timeout = Handler.timeout(origin.catalog, request, mount.bounds.timeout)
+    {pid, monitor} = Call.start(catalog, request, conn, bounds, telemetry?, session)
+    timeout = Handler.timeout(catalog, request, bounds.timeout)
     started_at = System.monotonic_time()
     now = Sink.now()
 
@@ -115,7 +117,7 @@ defmodule McpServer.Http.SessionCall do
       deadline: now + timeout,
       started_at: started_at,
       telemetry?: telemetry?,
-      stream_at: if(origin.events?, do: now + mount.stream_after, else: :infinity)
+      stream_at: if(events?, do: now + mount.stream_after, else: :infinity)
     }
 
     HeldCall.started(call, request.repairs)
@@ -128,10 +130,20 @@ defmodule McpServer.Http.SessionCall do
   defp complete(request, _facts), do: request
 
   # From here on the session can adopt the call. A session that began to end meanwhile has not seen the call.
-  defp enter(%{session: session} = call, now) do
-    entry = Map.take(call, [:request, :timeout, :deadline, :started_at, :telemetry?])
-    more = %{http_id: Trace.http_id(call.origin.base), since: now, events?: call.origin.events?}
-    InFlight.put(session, call.request.id, call.pid, Map.merge(entry, more))
+  defp enter(%{session: session, request: request, origin: origin} = call, now) do
+    %{timeout: timeout, deadline: deadline, started_at: started_at, telemetry?: telemetry?} = call
+
+    InFlight.put(session, request.id, call.pid, %{
+      request: request,
+      http_id: Trace.http_id(origin.base),
+      timeout: timeout,
+      deadline: deadline,
+      started_at: started_at,
+      telemetry?: telemetry?,
+      since: now,
+      events?: origin.events?
+    })
+
     if InFlight.closed?(call.in_flight), do: hand_over(call), else: call
   end
 

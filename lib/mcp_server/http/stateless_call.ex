@@ -94,12 +94,13 @@ defmodule McpServer.Http.StatelessCall do
   defp go_on(sink, _mount, _request, _origin), do: sink
 
   defp run(mount, request, origin, sink) do
-    %{bounds: bounds} = mount
-    conn = %{origin.base | log_level: request.log_level, router: mount.router}
-    request = RunTimeTool.locate(origin.catalog, request, conn)
+    %{catalog: catalog, base: base, events?: events?} = origin
+    %{router: router, bounds: bounds} = mount
+    conn = %{base | log_level: request.log_level, router: router}
+    request = RunTimeTool.locate(catalog, request, conn)
     telemetry? = Telemetry.enabled?()
-    {pid, monitor} = Call.start(origin.catalog, request, conn, bounds, telemetry?)
-    timeout = Handler.timeout(origin.catalog, request, bounds.timeout)
+    {pid, monitor} = Call.start(catalog, request, conn, bounds, telemetry?)
+    timeout = Handler.timeout(catalog, request, bounds.timeout)
     started_at = System.monotonic_time()
     now = Sink.now()
 
@@ -114,15 +115,15 @@ defmodule McpServer.Http.StatelessCall do
       deadline: now + timeout,
       started_at: started_at,
       telemetry?: telemetry?,
-      stream_at: if(origin.events? and request.kind != :listen, do: now + mount.stream_after, else: :infinity)
+      stream_at: if(events? and request.kind != :listen, do: now + mount.stream_after, else: :infinity)
     }
 
     HeldCall.started(call, request.repairs)
     call |> ending(Sink.ends_at(sink)) |> await(now)
   end
 
-  defp await(call, now \\ Sink.now()) do
-    case Sink.next(call.sink, min(call.deadline, call.stream_at), now) do
+  defp await(%{sink: sink, deadline: deadline, stream_at: stream_at} = call, now \\ Sink.now()) do
+    case Sink.next(sink, min(deadline, stream_at), now) do
       {:timeout, sink} -> due(%{call | sink: sink}, Sink.now())
       {:closed, sink} -> cancel(%{call | sink: sink})
       {message, sink} -> event(message, %{call | sink: sink})

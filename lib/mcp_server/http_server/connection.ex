@@ -165,6 +165,7 @@ defmodule McpServer.HttpServer.Connection do
     do: Pipeline.origin(mount, mount.catalog, identity, Mount.base(mount, Sink.peer(sink), identity), events?)
 
   defp flow(%{ends_at: until} = sink, :keep_alive) when until != nil, do: %{sink | flow: :close, cors_headers: []}
+  defp flow(%{flow: flow, cors_headers: []} = sink, flow), do: sink
   defp flow(sink, flow), do: %{sink | flow: flow, cors_headers: []}
 
   defp body(:empty, _continue?), do: nil

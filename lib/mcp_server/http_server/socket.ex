@@ -129,8 +129,8 @@ defmodule McpServer.HttpServer.Socket do
 
   @doc "Buffers bytes that arrived before they were needed."
   @spec early(t(), binary()) :: t()
-  def early(%{buffer: ""} = sink, data), do: %{sink | buffer: data, packets: sink.packets + 1}
-  def early(sink, data), do: %{sink | buffer: sink.buffer <> data, packets: sink.packets + 1}
+  def early(%{buffer: "", packets: packets} = sink, data), do: %{sink | buffer: data, packets: packets + 1}
+  def early(%{packets: packets} = sink, data), do: %{sink | buffer: sink.buffer <> data, packets: packets + 1}
 
   @doc "Notes that the server ends at `until`. This response is the connection's last."
   @spec drain(t(), until :: integer()) :: t()
@@ -333,15 +333,13 @@ defmodule McpServer.HttpServer.Socket do
 
   defp send_pieces(sink, last), do: send_now(sink, last)
 
-  defp sent(sink, :ok), do: {:ok, %{sink | moved_at: moved(sink)}}
+  # Only streams need the time of the last write.
+  defp sent(%{moved_at: 0} = sink, :ok), do: {:ok, sink}
+  defp sent(sink, :ok), do: {:ok, %{sink | moved_at: Sink.now()}}
 
   # The peer took nothing within the stall timeout, or it has disconnected.
   defp sent(sink, {:error, :timeout}), do: {:closed, cut(sink)}
   defp sent(sink, {:error, _closed}), do: {:closed, %{sink | gone?: true}}
-
-  # Only streams need the time of the last write.
-  defp moved(%{moved_at: 0}), do: 0
-  defp moved(_sink), do: Sink.now()
 
   defp send_now(%{transport: :tcp, socket: socket}, bytes), do: :gen_tcp.send(socket, bytes)
   defp send_now(%{transport: :ssl, socket: socket}, bytes), do: :ssl.send(socket, bytes)
