@@ -39,8 +39,9 @@ defmodule McpServer.ShareTest do
     monitor = Process.monitor(taker)
     Process.exit(taker, :kill)
     assert_receive {:DOWN, ^monitor, :process, ^taker, :killed}
-    # The keeper has handled the end before it replies, because signals from one process arrive in order.
     eventually(fn -> :ets.lookup(Keeper, taker) == [] end)
+    # The keeper removes the row first. It replies when it has given the places back.
+    :sys.get_state(Keeper)
   end
 
   defp eventually(fun) do
