@@ -3,7 +3,7 @@ defmodule McpServer.ClientTest do
   use ExUnit.Case, async: true
 
   alias McpServer.{Client, HttpServer}
-  alias McpServer.Client.Error
+  alias McpServer.Client.{Command, Error}
   alias McpServer.Client.Http.Exchange
   alias McpServer.ClientServer, as: Server
 
@@ -120,9 +120,21 @@ defmodule McpServer.ClientTest do
     assert Client.close(client) == :ok
     assert_receive {:DOWN, ^monitor, :process, _pid, :normal}
 
-    error =
-      assert_raise Error, fn -> Client.open({:command, "sh -c 'exit 3'"}, revision: nil, receive_timeout: 60_000) end
-
+    failing = {:command, "sh -c 'read line; exit 3'"}
+    error = assert_raise Error, fn -> Client.open(failing, revision: nil, receive_timeout: 60_000) end
     assert {error.kind, error.message} == {:closed, "the command ended with status 3 before it answered"}
+  end
+
+  test "a command that closes its stdin answers no more" do
+    reference = make_ref()
+    command = "sh -c 'exec 0<&-; echo []; exec sleep 60'"
+    {:ok, link} = Command.start_link(command: command, owner: self(), reference: reference)
+    # Its stdin is closed when its line arrives. A failed write closes the port without an exit status.
+    assert_receive {:mcp_client, ^reference, []}, 60_000
+    monitor = Process.monitor(link)
+    send(link, {:mcp_client_in, reference, {:lines, [~s({"id":1,"method":"ping"})]}})
+    assert_receive {:mcp_client, ^reference, {:failed, 1, error}}, 60_000
+    assert {error.kind, error.message} == {:closed, "the command ended or closed its stdin before it answered"}
+    assert_receive {:DOWN, ^monitor, :process, ^link, :normal}, 60_000
   end
 end

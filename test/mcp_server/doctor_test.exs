@@ -78,7 +78,7 @@ defmodule McpServer.DoctorTest do
 
     test "ends, or does not answer" do
       assert [%{level: :error, said: "it: the command ended with status 3 before it answered", advice: "repair"}] =
-               Start.findings("it", {:command, "sh -c 'exit 3'"}, [], "repair", @patience)
+               Start.findings("it", {:command, "sh -c 'read line; exit 3'"}, [], "repair", @patience)
 
       assert [%{level: :error, said: "it: the server did not answer within 50 ms", advice: "repair"}] =
                Start.findings("it", {:command, "sleep 60"}, [], "repair", %{@patience | timeout: 50})
@@ -135,14 +135,14 @@ defmodule McpServer.DoctorTest do
       findings = Installed.findings(machine, "ours", @patience)
 
       assert [
-               {:error, "gone in Cursor: the command ended with status 127 before it answered"},
+               {:error, "gone in Cursor: the command ended"},
                {:ok, "ours in Cursor answers, with 2 tools"},
                {:ok, "ours in Cursor starts in "},
                {:ok, "ours in Windsurf answers, with 2 tools"},
                {:ok, "ours in Windsurf starts in "},
                {:warning, "#{zed} is not JSON, or has comments: the entries of Zed were not looked at"},
                {:error, "ours in Gemini CLI has neither a command nor a URL"}
-             ] == Enum.map(said(findings), &without_time/1)
+             ] == Enum.map(said(findings), &without_chance/1)
 
       assert advice(findings) == [
                "Install it again: mix mcp.install cursor ROUTER --name gone",
@@ -154,7 +154,9 @@ defmodule McpServer.DoctorTest do
       assert File.exists?(cursor)
     end
 
-    defp without_time({level, said}), do: {level, Regex.replace(~r/\d+ ms\z/, said, "")}
+    # The exit status of a command is unknown if it ends before the request is written.
+    defp without_chance({level, said}),
+      do: {level, Regex.replace(~r/\d+ ms\z|(?<=the command ended) .* before it answered\z/, said, "")}
 
     defp write(dir, path, %{} = content), do: write(dir, path, McpServer.JSON.encode!(content))
 

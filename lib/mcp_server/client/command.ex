@@ -61,8 +61,11 @@ defmodule McpServer.Client.Command do
     if state.asked?, do: ended(state, error), else: {:noreply, %{state | ended: error}}
   end
 
-  # The exits of the port and of the owner.
-  def handle_info({:EXIT, from, _reason}, %{port: port} = state) when from == port, do: {:noreply, state}
+  # A failed write closes the port, and its exit status never comes.
+  def handle_info({:EXIT, port, _reason}, %{port: port, ended: nil} = state),
+    do: ended(state, Error.new(:closed, "the command ended or closed its stdin before it answered"))
+
+  def handle_info({:EXIT, port, _reason}, %{port: port} = state), do: {:noreply, state}
   def handle_info({:EXIT, _owner, _reason}, state), do: {:stop, :normal, state}
 
   defp ended(state, error) do
