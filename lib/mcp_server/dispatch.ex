@@ -63,8 +63,7 @@ defmodule McpServer.Dispatch do
     with :ok <- judged(entry, request, conn),
          :ok <- Handler.permitted(entry, conn),
          {:ok, state} <- RequestState.open(request, conn.principal, {catalog.router, conn.mount}) do
-      handler = Around.handler(catalog, entry, request)
-      call = %{catalog: catalog, request: request, entry: entry, handler: handler, max_bytes: max_bytes}
+      call = %{catalog: catalog, request: request, entry: entry, handler: nil, max_bytes: max_bytes}
       {outcome, reply} = work(call, resume(conn, state))
       limit(catalog, request, outcome, reply, max_bytes)
     else
@@ -103,7 +102,7 @@ defmodule McpServer.Dispatch do
   end
 
   defp enter(%{catalog: catalog, request: request} = call, conn, round) do
-    returned = call.handler.(conn)
+    returned = Around.run(call, conn)
 
     case Outcome.of(request, returned, conn) do
       {:input, inputs, state} -> require_input(call, conn, {inputs, state}, round)

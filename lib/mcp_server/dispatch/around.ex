@@ -8,16 +8,23 @@ defmodule McpServer.Dispatch.Around do
 
   @completions [:complete_prompt, :complete_resource]
 
-  @doc "The function that calls the handler of a request for the entry, with the plugs around it."
-  @spec handler(Catalog.t(), entry :: map() | nil, Request.t()) :: (Conn.t() -> term())
-  def handler(catalog, entry, request) do
-    invoke = &Handler.invoke(catalog, entry, request, &1)
+  @typedoc "The called entry (`nil` for a list), and the function that replaces its handler."
+  @type call :: %{
+          required(:catalog) => Catalog.t(),
+          required(:request) => Request.t(),
+          required(:entry) => map() | nil,
+          required(:handler) => (Conn.t() -> term()) | nil,
+          optional(atom()) => term()
+        }
 
-    case entry do
-      %{plugs: plugs, name: name} -> &start(plugs, called(request, name), &1, invoke)
-      _nothing_around -> invoke
-    end
-  end
+  @doc "Calls the handler of a call, with the plugs around it."
+  @spec run(call(), Conn.t()) :: term()
+  def run(%{handler: handler}, conn) when handler != nil, do: handler.(conn)
+
+  def run(%{catalog: catalog, entry: %{plugs: plugs, name: name} = entry, request: request}, conn),
+    do: start(plugs, called(request, name), conn, &Handler.invoke(catalog, entry, request, &1))
+
+  def run(%{catalog: catalog, entry: entry, request: request}, conn), do: Handler.invoke(catalog, entry, request, conn)
 
   @doc "The modules of the plugs around a request."
   @spec modules(Catalog.t(), Request.t()) :: [module()]

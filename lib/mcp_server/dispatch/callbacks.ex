@@ -187,7 +187,7 @@ defmodule McpServer.Dispatch.Callbacks do
 
     with :ok <- Permission.judge(entry, request, conn),
          :ok <- Handler.permitted(entry, conn) do
-      enter(Around.handler(catalog, entry, request), {catalog, request}, conn)
+      enter(%{catalog: catalog, request: request, entry: entry, handler: nil}, conn)
     else
       :hidden -> {:error, not_found(catalog, request)}
       {:answered, {_status, reply}} -> {:error, refusal(reply)}
@@ -201,15 +201,15 @@ defmodule McpServer.Dispatch.Callbacks do
   defp not_found(catalog, %Request{kind: kind} = request),
     do: "#{@labels[kind]} '#{Handler.name(catalog, request)}' not found"
 
-  defp enter(handler, {catalog, request} = call, conn) do
-    returned = handler.(conn)
+  defp enter(%{catalog: catalog, request: request} = call, conn) do
+    returned = Around.run(call, conn)
 
     case Outcome.of(request, returned, conn) do
       {:input, inputs, state} ->
         {:input_required, inputs, state}
 
       {:task, fun} ->
-        enter(fun, call, conn)
+        enter(%{call | handler: fun}, conn)
 
       {:error, :not_found} ->
         {:error, "Resource '#{Handler.name(catalog, request)}' not found"}
@@ -221,7 +221,7 @@ defmodule McpServer.Dispatch.Callbacks do
         {:error, text}
 
       outcome ->
-        outcome |> View.complete(Handler.entry(catalog, request)) |> given(returned)
+        outcome |> View.complete(call.entry) |> given(returned)
     end
   end
 

@@ -4,19 +4,19 @@ defmodule McpServer.Tasks.Runner do
 
   alias McpServer.{Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
   alias McpServer.Call.Trace
-  alias McpServer.Dispatch.{Answer, Budget, Failure, InvalidResult, Outcome, Questions}
+  alias McpServer.Dispatch.{Answer, Around, Budget, Failure, InvalidResult, Outcome, Questions}
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
 
   @typedoc """
-  A call to run: the called entry (`nil` for a list), its handler as a function of the conn, and the maximum size of its
-  result in bytes.
+  A call to run: the called entry (`nil` for a list), the function that replaces its handler, and the maximum size of
+  its result in bytes.
   """
   @type call :: %{
           required(:catalog) => Catalog.t(),
           required(:request) => Request.t(),
           required(:entry) => map() | nil,
-          required(:handler) => (Conn.t() -> term()),
+          required(:handler) => (Conn.t() -> term()) | nil,
           required(:max_bytes) => pos_integer(),
           optional(:callers) => [pid()]
         }
@@ -45,7 +45,7 @@ defmodule McpServer.Tasks.Runner do
   end
 
   defp enter(call, conn, id, round) do
-    returned = call.handler.(conn)
+    returned = Around.run(call, conn)
 
     case Outcome.of(call.request, returned, conn) do
       {:input, inputs, state} -> ask(call, conn, id, {inputs, state}, round)
