@@ -138,7 +138,7 @@ defmodule McpServer.HttpConnectionDrainTest do
 
   # Stops the server, and waits until its only connection got the drain message.
   defp stopping_with_connection(server) do
-    [connection] = MapSet.to_list(:sys.get_state(server.pid).connections)
+    connection = connection(server)
     :erlang.trace(connection, true, [:receive])
     stop = stopping(server)
     assert_receive {:trace, ^connection, :receive, {:mcp_http_drain, _until}}, 10_000

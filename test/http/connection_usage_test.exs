@@ -10,7 +10,6 @@ defmodule McpServer.HttpConnectionUsageTest do
   defp in_use(server), do: server.pid |> HttpServer.stats() |> Map.take(@in_use)
   defp using(server, taken), do: eventually(fn -> in_use(server) == Map.merge(Map.new(@in_use, &{&1, 0}), taken) end)
   defp unused(server), do: using(server, %{})
-  defp connections(server), do: MapSet.to_list(:sys.get_state(server.pid).connections)
   defp perform(tag \\ "call"), do: modern_call("perform", HttpScript.arguments(tag))
   defp status(peer), do: HttpPeer.response(peer).status
 
@@ -85,8 +84,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       {call, _conn} = HttpScript.performing()
       # A call also holds the room of its body, until it gets a stream after a second.
       eventually(fn -> match?(%{calls: 1, connections: 1}, in_use(server)) end)
-      [connection] = connections(server)
-      Process.exit(connection, :kill)
+      Process.exit(connection(server), :kill)
       HttpScript.gone(call)
       unused(server)
       assert HttpPeer.closed?(peer)
@@ -98,7 +96,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       server = HttpServers.start(:listener)
       listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
 
-      for leave <- [&HttpPeer.close/1, fn _peer -> Process.exit(hd(connections(server)), :kill) end] do
+      for leave <- [&HttpPeer.close/1, fn _peer -> Process.exit(connection(server), :kill) end] do
         {peer, %{status: 200, body: :stream}} = HttpClient.open(server, listen)
         using(server, %{connections: 1, streams: 1})
         leave.(peer)
@@ -113,7 +111,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       {peer, %{status: 200, body: :stream}} = HttpClient.open(server, padded(listen, 1_000_000))
       assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
       using(server, %{connections: 1, streams: 1})
-      [connection] = connections(server)
+      connection = connection(server)
       assert binary_bytes(connection) < 65_536
     end
   end
@@ -158,7 +156,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       HttpPeer.write(peer, [bytes, "POST /mcp HTTP/1.1\r\nx-long: ", String.duplicate("x", 100)])
       assert status(peer) == 200
       using(server, %{connections: 1})
-      [connection] = connections(server)
+      connection = connection(server)
       :erlang.garbage_collect(connection)
       assert binary_bytes(connection) < 200_000
     end
@@ -185,7 +183,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       _peer = HttpClient.start(server, held(perform()))
       hook = hook()
       using(server, %{connections: 1, hooks: 1})
-      Process.exit(hd(connections(server)), :kill)
+      Process.exit(connection(server), :kill)
       HttpScript.gone(hook)
       unused(server)
     end
@@ -225,7 +223,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       session = HttpSession.open(server)
       stream = HttpSession.get(session)
       using(server, %{connections: 1, exchanges: 1})
-      Process.exit(hd(connections(server)), :kill)
+      Process.exit(connection(server), :kill)
       unused(server)
       HttpPeer.close(stream)
       # Another stream gets its place.

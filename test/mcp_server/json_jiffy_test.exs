@@ -110,6 +110,12 @@ if Code.ensure_loaded?(:jiffy) and McpServer.Properties.available?(McpServer.JSO
       )
     end
 
+    @tag req: "F3"
+    test "floats too small to have all their digits may be zeros of both signs" do
+      for text <- ["5e-324", "-5e-324", "[-5e-324]", "{\"a\": -1e-310}"], do: assert(same_verdict?(text))
+      refute same?(-2.3e-308, -0.0)
+    end
+
     defp same_verdict?(text) do
       case {JSON.decode(text), read(text)} do
         {{:ok, ours}, {:ok, theirs}} -> same?(ours, theirs)
@@ -125,7 +131,10 @@ if Code.ensure_loaded?(:jiffy) and McpServer.Properties.available?(McpServer.JSO
       Map.keys(ours) == Map.keys(theirs) and Enum.all?(ours, fn {key, value} -> same?(value, theirs[key]) end)
     end
 
-    defp same?(ours, theirs) when is_float(ours) and ours != 0 and theirs === 0.0, do: abs(ours) < @least_normal
+    # The sign of a zero counts since OTP 27, so `-5e-324` is compared with `-0.0`.
+    defp same?(ours, theirs) when is_float(ours) and ours != 0 and is_float(theirs) and theirs == 0,
+      do: abs(ours) < @least_normal
+
     defp same?(ours, theirs), do: ours === theirs
 
     defp read(text) do

@@ -42,8 +42,14 @@ defmodule McpServer.DirtyWork do
     worker = spawn(lattice())
     until(fn -> Process.info(worker, :current_function) == {:current_function, {Native, :schema_validate_dirty, 2}} end)
     waiting = wait_in_line(count)
-    kill(worker)
-    served(waiting)
+
+    # The work may end before all wait, if other programs keep the processors.
+    if Enum.all?(waiting, fn {_number, pid} -> waiting?(pid) end) do
+      kill(worker)
+      served(waiting)
+    else
+      killed_working(count)
+    end
   end
 
   @doc "The remains after `count` processes have come and gone, some of them killed."
@@ -96,8 +102,8 @@ defmodule McpServer.DirtyWork do
     {parent, clock} = {self(), :atomics.new(1, [])}
 
     for number <- 1..count do
-      pid = spawn(fn -> send(parent, {:served, number, turn(clock)}) end)
-      true = until_waiting(pid)
+      pid = spawn(fn -> send(parent, {:served, self(), turn(clock)}) end)
+      until_waiting(pid)
       {number, pid}
     end
   end
@@ -113,16 +119,17 @@ defmodule McpServer.DirtyWork do
   end
 
   defp served(waiting) do
-    turns = for {number, _pid} <- waiting, do: receive(do: ({:served, ^number, turn} -> {turn, number}))
+    turns = for {number, pid} <- waiting, do: receive(do: ({:served, ^pid, turn} -> {turn, number}))
     for {_turn, number} <- Enum.sort(turns), do: number
   end
 
   defp until_waiting(pid) do
-    until(fn -> Process.info(pid, [:status, :current_function]) in [nil, waiting()] end)
-    Process.alive?(pid)
+    until(fn -> not Process.alive?(pid) or waiting?(pid) end)
+    waiting?(pid)
   end
 
-  defp waiting, do: [status: :waiting, current_function: {Dirty, :call, 1}]
+  defp waiting?(pid),
+    do: Process.info(pid, [:status, :current_function]) == [status: :waiting, current_function: {Dirty, :call, 1}]
 
   defp kill(pid) do
     monitor = Process.monitor(pid)

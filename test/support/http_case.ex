@@ -69,6 +69,17 @@ defmodule McpServer.HttpCase do
     end
   end
 
+  @doc "The process of the server's only connection. Ends of earlier connections may reach the server late."
+  def connection(server) do
+    [connection] =
+      eventually(fn ->
+        connections = MapSet.to_list(:sys.get_state(server.pid).connections)
+        match?([_only], connections) && connections
+      end)
+
+    connection
+  end
+
   @doc "Asserts that `fun` leaves no additional processes, ports or tables."
   def assert_nothing_left(fun) do
     settle()
