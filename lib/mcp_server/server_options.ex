@@ -3,6 +3,7 @@ defmodule McpServer.ServerOptions do
   # The tables of the transports' options. They are the source of the checks and the documentation of `McpServer.Stdio`,
   # `McpServer.HttpServer` and `McpServer.HttpPlug`, and of `guides/limits.md`.
 
+  alias McpServer.Http.Refusals
   alias McpServer.{Limit, Options, Protocol}
 
   @kibi 1024
@@ -171,6 +172,12 @@ defmodule McpServer.ServerOptions do
       doc: "concurrent calls of `identify:` and `init:`",
       beyond: "503 and `Retry-After`"
     ],
+    max_refusals: [
+      {:count, 1_000_000},
+      default: Refusals.usual(),
+      doc: "answers with the status 401 in a second",
+      beyond: "an answer waits for its turn, at most 1 second"
+    ],
     idle_timeout: [
       :milliseconds,
       default: 1_800_000,
@@ -273,9 +280,9 @@ defmodule McpServer.ServerOptions do
   def message_limits(%{max_message_bytes: bytes} = bounds),
     do: bounds |> Map.take(@message_names) |> Map.put(:max_bytes, bytes) |> Protocol.limits()
 
-  @doc "The names of the `http:` options that a mount stores. Calls and streams are counted elsewhere."
+  @doc "The names of the `http:` options that a mount stores. Calls, streams and refusals are counted elsewhere."
   @spec http_settings() :: [atom()]
-  def http_settings, do: Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams]
+  def http_settings, do: Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams, :max_refusals]
 
   @doc "The names of the socket limits of `McpServer.HttpServer`."
   @spec sockets() :: [atom()]

@@ -7,6 +7,7 @@ defmodule McpServer.Http.Sink do
   # `:account` counts the mount's resources that the process has taken.
 
   alias McpServer.Call
+  alias McpServer.Http.Usage
 
   @type t :: struct()
   @type headers :: [{String.t(), String.t()}]
@@ -47,6 +48,7 @@ defmodule McpServer.Http.Sink do
   @own [:mcp_down, :mcp_ended, :mcp_notify, :mcp_pause, :mcp_ask, :mcp_change, :mcp_respond, :mcp_hook] ++
          [:mcp_adopted, :mcp_session_down, :mcp_disconnect]
 
+  def reply(%module{} = sink, 401, headers, body), do: sink |> delay_refusal() |> module.reply(401, headers, body)
   def reply(%module{} = sink, status, headers, body), do: module.reply(sink, status, headers, body)
   def stream(%module{} = sink, status, headers, first), do: module.stream(sink, status, headers, first)
   def chunk(%module{} = sink, bytes), do: module.chunk(sink, bytes)
@@ -99,6 +101,29 @@ defmodule McpServer.Http.Sink do
       _unknown -> next(sink, due)
     after
       left(due, now) -> {:timeout, sink}
+    end
+  end
+
+  @doc "Waits before the refusal of a request, if the mount sends too many of them (`McpServer.Http.Refusals`)."
+  @spec delay_refusal(t()) :: t()
+  # The node that received the request waits.
+  def delay_refusal(%{account: nil} = sink), do: sink
+
+  def delay_refusal(%{account: account} = sink) do
+    case Usage.delay(account) do
+      0 -> sink
+      delay -> wait(sink, now() + delay)
+    end
+  end
+
+  defp wait(sink, due) do
+    case next(sink, due) do
+      {done, sink} when done in [:timeout, :closed] ->
+        sink
+
+      {message, sink} ->
+        discard(message)
+        wait(sink, due)
     end
   end
 

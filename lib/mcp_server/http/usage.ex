@@ -5,28 +5,32 @@ defmodule McpServer.Http.Usage do
   # Each resource is counted twice: for the mount, where the limit applies, and for the process that takes it. So the
   # resources of a killed process can be given back.
 
-  @in_use [:connections, :exchanges, :calls, :streams, :hooks, :body_bytes]
-  @totals [:accepted, :accept_errors, :turned_away, :requests, :refused, :cut]
+  alias McpServer.Http.Refusals
 
-  @enforce_keys [:in_use, :totals]
-  defstruct [:in_use, :totals, :own]
+  @in_use [:connections, :exchanges, :calls, :streams, :hooks, :body_bytes]
+  @totals [:accepted, :accept_errors, :turned_away, :requests, :refused, :delayed, :cut]
+
+  @enforce_keys [:in_use, :totals, :refusals]
+  defstruct [:in_use, :totals, :refusals, :own]
 
   @type kind :: :connections | :exchanges | :calls | :streams | :hooks | :body_bytes
-  @type total :: :accepted | :accept_errors | :turned_away | :requests | :refused | :cut
+  @type total :: :accepted | :accept_errors | :turned_away | :requests | :refused | :delayed | :cut
 
   @typedoc "`:own` counts the resources of one process. It is `nil` for the mount."
   @type t :: %__MODULE__{
           in_use: :atomics.atomics_ref(),
           totals: :counters.counters_ref(),
+          refusals: Refusals.t(),
           own: :atomics.atomics_ref() | nil
         }
 
-  @doc "The counters of a mount."
-  @spec new() :: t()
-  def new do
+  @doc "The counters of a mount that sends at most so many refusals in a second without a delay."
+  @spec new(pos_integer()) :: t()
+  def new(max_refusals) do
     %__MODULE__{
       in_use: :atomics.new(length(@in_use), signed: true),
-      totals: :counters.new(length(@totals), [:write_concurrency])
+      totals: :counters.new(length(@totals), [:write_concurrency]),
+      refusals: Refusals.new(max_refusals)
     }
   end
 
@@ -69,6 +73,14 @@ defmodule McpServer.Http.Usage do
   @doc "Counts an event."
   @spec count(t(), total()) :: :ok
   def count(%__MODULE__{totals: totals}, total), do: :counters.add(totals, index(total), 1)
+
+  @doc "How many milliseconds a refusal must wait. Counts those that must."
+  @spec delay(t()) :: non_neg_integer()
+  def delay(%__MODULE__{refusals: refusals} = usage) do
+    delay = Refusals.delay(refusals)
+    if delay > 0, do: count(usage, :delayed)
+    delay
+  end
 
   @doc "How often an event was counted."
   @spec total(t(), total()) :: non_neg_integer()
