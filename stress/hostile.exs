@@ -71,8 +71,13 @@ defmodule Stress.Hostile do
   defp chosen do
     case System.get_env("STRESS_ATTACKS") do
       nil -> @attacks
-      names -> Enum.filter(@attacks, fn attack -> attack.name() =~ Regex.compile!(names) end)
+      names -> named(Regex.compile!(names))
     end
+  end
+
+  defp named(pattern) do
+    with [] <- Enum.filter(@attacks, fn attack -> attack.name() =~ pattern end),
+         do: raise("STRESS_ATTACKS matches no attack; there are: #{Enum.map_join(@attacks, "; ", & &1.name())}")
   end
 
   # The effects of an attack must not count for the next attack.
