@@ -3,7 +3,7 @@ defmodule McpServer.ServerOptions do
   # The tables of the transports' options. They are the source of the checks and the documentation of `McpServer.Stdio`,
   # `McpServer.HttpServer` and `McpServer.HttpPlug`, and of `guides/limits.md`.
 
-  alias McpServer.Http.Refusals
+  alias McpServer.Http.InvalidTokens
   alias McpServer.{Limit, Options, Protocol}
 
   @kibi 1024
@@ -172,11 +172,11 @@ defmodule McpServer.ServerOptions do
       doc: "concurrent calls of `identify:` and `init:`",
       beyond: "503 and `Retry-After`"
     ],
-    max_refusals: [
-      {:count, 1_000_000},
-      default: Refusals.usual(),
-      doc: "answers with the status 401 in a second",
-      beyond: "an answer waits for its turn, at most 1 second"
+    max_invalid_tokens: [
+      {:count, 100_000},
+      default: InvalidTokens.default(),
+      doc: "invalid tokens in a second that are answered without delay",
+      beyond: "the 401 waits for its turn, at most 1 second"
     ],
     idle_timeout: [
       :milliseconds,
@@ -280,9 +280,9 @@ defmodule McpServer.ServerOptions do
   def message_limits(%{max_message_bytes: bytes} = bounds),
     do: bounds |> Map.take(@message_names) |> Map.put(:max_bytes, bytes) |> Protocol.limits()
 
-  @doc "The names of the `http:` options that a mount stores. Calls, streams and refusals are counted elsewhere."
+  @doc "The names of the `http:` options that a mount stores. Calls, streams and invalid tokens are counted elsewhere."
   @spec http_settings() :: [atom()]
-  def http_settings, do: Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams, :max_refusals]
+  def http_settings, do: Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams, :max_invalid_tokens]
 
   @doc "The names of the socket limits of `McpServer.HttpServer`."
   @spec sockets() :: [atom()]

@@ -71,6 +71,15 @@ defmodule McpServer.HttpAnonymousTest do
 
   defp names({200, nil, %{"result" => %{"tools" => tools}}}), do: Enum.map(tools, & &1["name"])
 
+  # Some of these calls have begun: while they wait, they would keep places of `:max_calls`.
+  test "answers to clients without a token do not wait", %{url: url} do
+    auth = [resource: @resource, issuer: url, scopes: ["mcp:use"], anonymous: :all]
+    server = HttpServers.start(:listener, router: Router, auth: auth, http: [max_invalid_tokens: 1])
+
+    for name <- ["hidden", "absent", "token"], _ <- 1..3, do: assert_token_needed(ask(server, modern_call(name)))
+    assert McpServer.HttpServer.stats(server.pid).delayed == 0
+  end
+
   describe "anonymous: :discovery" do
     @tag req: ["R6", "R3"]
     on_both "opens sessions and lists, and nothing else", context do

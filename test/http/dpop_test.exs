@@ -230,6 +230,14 @@ defmodule McpServer.HttpDpopTest do
   end
 
   describe "sep-1932-server-nonce" do
+    test "a proof without the nonce belongs to the protocol, so its 401 is not delayed", %{key: key} = context do
+      auth = [dpop: :required, dpop_nonce: 3_600]
+      server = serve(Map.put(context, :kind, :listener), auth, http: [max_invalid_tokens: 1])
+      token = token(context, key: key)
+      for _ <- 1..5, do: assert({401, "DPoP error=\"use_dpop_nonce" <> _} = ask_proof(server, key, token, []))
+      assert McpServer.HttpServer.stats(server.pid).delayed == 0
+    end
+
     on_both "a proof needs the server's nonce, which every 401 brings", %{key: key} = context do
       # The nonce's time does not end during this test.
       server = serve(context, dpop: :required, dpop_nonce: 3_600)

@@ -24,6 +24,18 @@ defmodule McpServer.Auth.Refusal do
   @spec count(atom()) :: :ok
   def count(reason), do: McpServer.Telemetry.execute([:auth, :refused], %{count: 1}, %{reason: reason})
 
+  @doc "Whether the refusal with this reason of the core says that a token is invalid."
+  @spec invalid_token?(atom()) :: boolean()
+  def invalid_token?(reason), do: reason not in [:missing, :malformed_request, :scope]
+
+  @doc "Whether the challenge of an answer says that a token, or the proof for it, is invalid."
+  @spec invalid_token_challenge?([{String.t(), String.t()}]) :: boolean()
+  def invalid_token_challenge?(headers) do
+    Enum.any?(headers, fn {name, value} ->
+      name == "www-authenticate" and value =~ ~r/ error="invalid_(token|dpop_proof)"/
+    end)
+  end
+
   @spec missing([String.t()]) :: t()
   def missing(scopes), do: %__MODULE__{kind: :unauthorized, reason: :missing, scopes: scopes}
 

@@ -35,7 +35,7 @@ defmodule McpServer.DualResponse.Plug do
 
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.Service
-  alias McpServer.Http.{Refusals, Usage}
+  alias McpServer.Http.Usage
   alias McpServer.HttpPlug.Sink
 
   @doc """
@@ -58,12 +58,12 @@ defmodule McpServer.DualResponse.Plug do
     Plug.Conn.halt(conn)
   end
 
-  # The dispatcher counts requests itself. Refusals have the default limit of an endpoint.
+  # A usage without limits, because the dispatcher counts requests itself.
   defp mounted(options) do
     id = {__MODULE__, options}
 
     with nil <- :persistent_term.get(id, nil) do
-      mounted = {%{Rest.new(options) | id: id}, Usage.new(Refusals.usual())}
+      mounted = {%{Rest.new(options) | id: id}, Usage.new()}
       :persistent_term.put(id, mounted)
       mounted
     end

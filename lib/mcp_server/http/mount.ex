@@ -59,7 +59,7 @@ defmodule McpServer.Http.Mount do
         limits: ServerOptions.message_limits(bounds),
         bounds: bounds,
         places: %{calls: places(http.max_calls), streams: places(http.max_streams)},
-        usage: Usage.new(http.max_refusals)
+        usage: Usage.new(http.max_invalid_tokens)
       })
 
     %{mount | routes: Route.new!(options.routes, mount, options)}

@@ -6,6 +6,7 @@ defmodule McpServer.Http.Sink do
   # Every sink is a struct with at least `:socket` and `:account`. `:socket` is `nil` if a web server owns the process.
   # `:account` counts the mount's resources that the process has taken.
 
+  alias McpServer.Auth.Refusal
   alias McpServer.Call
   alias McpServer.Http.Usage
 
@@ -48,7 +49,11 @@ defmodule McpServer.Http.Sink do
   @own [:mcp_down, :mcp_ended, :mcp_notify, :mcp_pause, :mcp_ask, :mcp_change, :mcp_respond, :mcp_hook] ++
          [:mcp_adopted, :mcp_session_down, :mcp_disconnect]
 
-  def reply(%module{} = sink, 401, headers, body), do: sink |> delay_refusal() |> module.reply(401, headers, body)
+  def reply(%module{} = sink, 401, headers, body) do
+    sink = if Refusal.invalid_token_challenge?(headers), do: sink |> release() |> delay_answer(), else: sink
+    module.reply(sink, 401, headers, body)
+  end
+
   def reply(%module{} = sink, status, headers, body), do: module.reply(sink, status, headers, body)
   def stream(%module{} = sink, status, headers, first), do: module.stream(sink, status, headers, first)
   def chunk(%module{} = sink, bytes), do: module.chunk(sink, bytes)
@@ -104,12 +109,12 @@ defmodule McpServer.Http.Sink do
     end
   end
 
-  @doc "Waits before the refusal of a request, if the mount sends too many of them (`McpServer.Http.Refusals`)."
-  @spec delay_refusal(t()) :: t()
+  @doc "Waits before the answer to an invalid token, if the mount gets too many of them."
+  @spec delay_answer(t()) :: t()
   # The node that received the request waits.
-  def delay_refusal(%{account: nil} = sink), do: sink
+  def delay_answer(%{account: nil} = sink), do: sink
 
-  def delay_refusal(%{account: account} = sink) do
+  def delay_answer(%{account: account} = sink) do
     case Usage.delay(account) do
       0 -> sink
       delay -> wait(sink, now() + delay)

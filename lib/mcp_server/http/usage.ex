@@ -5,13 +5,13 @@ defmodule McpServer.Http.Usage do
   # Each resource is counted twice: for the mount, where the limit applies, and for the process that takes it. So the
   # resources of a killed process can be given back.
 
-  alias McpServer.Http.Refusals
+  alias McpServer.Http.InvalidTokens
 
   @in_use [:connections, :exchanges, :calls, :streams, :hooks, :body_bytes]
   @totals [:accepted, :accept_errors, :turned_away, :requests, :refused, :delayed, :cut]
 
-  @enforce_keys [:in_use, :totals, :refusals]
-  defstruct [:in_use, :totals, :refusals, :own]
+  @enforce_keys [:in_use, :totals, :invalid_tokens]
+  defstruct [:in_use, :totals, :invalid_tokens, :own]
 
   @type kind :: :connections | :exchanges | :calls | :streams | :hooks | :body_bytes
   @type total :: :accepted | :accept_errors | :turned_away | :requests | :refused | :delayed | :cut
@@ -20,17 +20,17 @@ defmodule McpServer.Http.Usage do
   @type t :: %__MODULE__{
           in_use: :atomics.atomics_ref(),
           totals: :counters.counters_ref(),
-          refusals: Refusals.t(),
+          invalid_tokens: InvalidTokens.t(),
           own: :atomics.atomics_ref() | nil
         }
 
-  @doc "The counters of a mount that sends at most so many refusals in a second without a delay."
+  @doc "The counters of a mount that answers so many invalid tokens in a second without delay."
   @spec new(pos_integer()) :: t()
-  def new(max_refusals) do
+  def new(max_invalid_tokens \\ InvalidTokens.default()) do
     %__MODULE__{
       in_use: :atomics.new(length(@in_use), signed: true),
       totals: :counters.new(length(@totals), [:write_concurrency]),
-      refusals: Refusals.new(max_refusals)
+      invalid_tokens: InvalidTokens.new(max_invalid_tokens)
     }
   end
 
@@ -74,10 +74,10 @@ defmodule McpServer.Http.Usage do
   @spec count(t(), total()) :: :ok
   def count(%__MODULE__{totals: totals}, total), do: :counters.add(totals, index(total), 1)
 
-  @doc "How many milliseconds a refusal must wait. Counts those that must."
+  @doc "How many milliseconds the answer to an invalid token must wait. Counts those that must."
   @spec delay(t()) :: non_neg_integer()
-  def delay(%__MODULE__{refusals: refusals} = usage) do
-    delay = Refusals.delay(refusals)
+  def delay(%__MODULE__{invalid_tokens: bucket} = usage) do
+    delay = InvalidTokens.delay(bucket)
     if delay > 0, do: count(usage, :delayed)
     delay
   end

@@ -10,9 +10,6 @@ defmodule McpServer.HttpServer.Connection do
   alias McpServer.HttpServer.{Body, Polling, Socket}
   alias McpServer.Protocol.{HTTP, Outcome}
 
-  # These refusals are answered with 400 and 403.
-  @not_401 [:malformed_request, :scope]
-
   # An idle connection frees its heap after this time, in milliseconds.
   @rest_ms 500
 
@@ -98,7 +95,7 @@ defmodule McpServer.HttpServer.Connection do
 
   defp answer({:denied, reason, judged}, sink) do
     Refusal.count(reason)
-    answer(judged, if(reason in @not_401, do: sink, else: Sink.delay_refusal(sink)))
+    answer(judged, if(Refusal.invalid_token?(reason), do: Sink.delay_answer(sink), else: sink))
   end
 
   defp answer(judged, sink), do: answer(judged, @nobody, sink)

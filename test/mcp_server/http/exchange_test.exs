@@ -41,7 +41,7 @@ defmodule McpServer.Http.ExchangeTest do
   # A process that runs an exchange, and finally sends the written data to the test.
   defp holder(options \\ []) do
     test = self()
-    usage = Usage.new(200)
+    usage = Usage.new()
     sink = struct!(%Sink{account: Usage.account(usage)}, Keyword.take(options, [:written]))
     failure = Keyword.get(options, :failure, @nobody)
 
@@ -128,7 +128,7 @@ defmodule McpServer.Http.ExchangeTest do
 
   test "messages of others stay in the mailbox of a process that is not ours alone" do
     test = self()
-    sink = %Sink{account: Usage.account(Usage.new(200))}
+    sink = %Sink{account: Usage.account(Usage.new())}
 
     pid =
       spawn_link(fn ->

@@ -1,10 +1,10 @@
-defmodule McpServer.HttpRefusalsTest do
-  # Answers with 401 wait while a server sends more than `:max_refusals` of them in a second.
+defmodule McpServer.HttpInvalidTokensTest do
+  # The answers to invalid tokens wait while an endpoint gets more than `:max_invalid_tokens` of them in a second.
   use McpServer.HttpCase, async: true
 
   alias McpServer.DualResponse.Rest
   alias McpServer.{DualResponses, HttpRouter, HttpServer, RestServers}
-  alias McpServer.Http.Refusals
+  alias McpServer.Http.InvalidTokens
 
   @resource "http://localhost/mcp"
   @token String.duplicate("good", 8)
@@ -16,7 +16,7 @@ defmodule McpServer.HttpRefusalsTest do
   end
 
   defp serve(kind, options \\ []) do
-    options = Keyword.put_new(options, :http, max_refusals: 1)
+    options = Keyword.put_new(options, :http, max_invalid_tokens: 1)
     HttpServers.start(kind, [router: HttpRouter] ++ Keyword.put_new(options, :auth, {__MODULE__, :auth}))
   end
 
@@ -50,30 +50,26 @@ defmodule McpServer.HttpRefusalsTest do
 
   describe "a bucket" do
     test "lets the limit through at once; the next answers wait for their turn, at most a second" do
-      refusals = Refusals.new(200)
-      :atomics.put(refusals.full_at, 1, 0)
-      assert for(_ <- 1..200, uniq: true, do: Refusals.delay(refusals, 0)) == [0]
-      assert for(_ <- 1..200, do: Refusals.delay(refusals, 0)) == Enum.map(1..200, &(&1 * 5))
-      assert for(_ <- 1..3, do: Refusals.delay(refusals, 0)) == [1_000, 1_000, 1_000]
+      bucket = InvalidTokens.new(200)
+      :atomics.put(bucket.full_at, 1, 0)
+      assert for(_ <- 1..200, uniq: true, do: InvalidTokens.delay(bucket, 0)) == [0]
+      assert for(_ <- 1..200, do: InvalidTokens.delay(bucket, 0)) == Enum.map(1..200, &(&1 * 5))
+      assert for(_ <- 1..3, do: InvalidTokens.delay(bucket, 0)) == [1_000, 1_000, 1_000]
     end
 
     test "is refilled evenly" do
-      refusals = Refusals.new(10)
-      :atomics.put(refusals.full_at, 1, 0)
-      for _ <- 1..10, do: Refusals.delay(refusals, 0)
-      assert for(now <- [99_000, 200_000, 300_000, 300_000], do: Refusals.delay(refusals, now)) == [1, 0, 0, 100]
+      bucket = InvalidTokens.new(10)
+      :atomics.put(bucket.full_at, 1, 0)
+      for _ <- 1..10, do: InvalidTokens.delay(bucket, 0)
+      assert for(now <- [99_000, 200_000, 300_000, 300_000], do: InvalidTokens.delay(bucket, now)) == [1, 0, 0, 100]
       # It never holds more than the limit.
-      assert for(_ <- 1..11, do: Refusals.delay(refusals, 60_000_000)) == List.duplicate(0, 10) ++ [100]
+      assert for(_ <- 1..11, do: InvalidTokens.delay(bucket, 60_000_000)) == List.duplicate(0, 10) ++ [100]
     end
   end
 
   @tag req: "T27"
   on_both "an invalid token beyond the limit waits, and gets the same answer", %{kind: kind} do
     assert waiting(serve(kind), garbage()) >= 990
-  end
-
-  on_both "a missing token beyond the limit waits", %{kind: kind} do
-    assert waiting(serve(kind), modern_call("granted")) >= 990
   end
 
   on_both "so does what `identify:` refuses", %{kind: kind} do
@@ -89,39 +85,50 @@ defmodule McpServer.HttpRefusalsTest do
     assert waiting(server, RestServers.request("GET", path, headers: headers)) >= 990
   end
 
+  # Several requests: on a slow machine the second may come when there is room again.
+  defp late(server) do
+    peers = for _ <- 1..5, do: HttpClient.start(server, garbage())
+    eventually(fn -> HttpServer.stats(server.pid).delayed > 0 end)
+    peers
+  end
+
   @tag req: "T27"
-  test "other clients do not wait meanwhile" do
+  test "who waits gets its answer, and valid tokens do not wait" do
     server = serve(:listener)
-    assert status(server, garbage()) == 401
-    late = HttpClient.start(server, garbage())
-    eventually(fn -> HttpServer.stats(server.pid).delayed == 1 end)
+    late = late(server)
+
+    for peer <- late do
+      assert HttpPeer.response(peer).status == 401
+      HttpPeer.close(peer)
+    end
+
+    delayed = HttpServer.stats(server.pid).delayed
     for _ <- 1..20, do: assert(status(server, good()) == 200)
-    assert HttpPeer.response(late).status == 401
-    HttpPeer.close(late)
-    assert HttpServer.stats(server.pid).delayed == 1
+    assert HttpServer.stats(server.pid).delayed == delayed
   end
 
   test "a client that leaves while it waits takes nothing with it" do
     server = serve(:listener)
-    assert status(server, garbage()) == 401
 
     for leave <- [&HttpPeer.close/1, &HttpPeer.cut/1] do
-      before = HttpServer.stats(server.pid).delayed
-      late = HttpClient.start(server, garbage())
-      eventually(fn -> HttpServer.stats(server.pid).delayed == before + 1 end)
-      leave.(late)
-      eventually(fn -> HttpServer.stats(server.pid).connections == 0 end)
+      server |> late() |> Enum.each(leave)
+      eventually(fn -> match?(%{connections: 0, body_bytes: 0}, HttpServer.stats(server.pid)) end)
     end
   end
 
-  test "answers with other statuses do not wait" do
+  test "other refusals do not wait" do
     server = serve(:listener)
     malformed = with_headers(modern_call("granted"), [{"authorization", "Bearer"}])
-    for _ <- 1..5, do: assert(status(server, with_token(modern_call("granted"), @poor)) == 403)
-    for _ <- 1..5, do: assert(status(server, malformed) == 400)
-    for _ <- 1..5, do: assert(status(server, good()) == 200)
-    assert HttpServer.stats(server.pid).delayed == 0
-    assert status(server, garbage()) == 401
+
+    for {request, wanted} <- [
+          {modern_call("granted"), 401},
+          {with_token(modern_call("granted"), @poor), 403},
+          {malformed, 400},
+          {good(), 200}
+        ],
+        _ <- 1..5,
+        do: assert(status(server, request) == wanted)
+
     assert HttpServer.stats(server.pid).delayed == 0
   end
 end
