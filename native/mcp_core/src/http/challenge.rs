@@ -1,6 +1,6 @@
 //! 401 and 403: `WWW-Authenticate` as defined by RFC 6750, 9449 and 9728.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use super::answer::HttpAnswer;
 
@@ -41,22 +41,24 @@ pub struct Challenge<'c> {
 #[must_use]
 pub fn invalid_authorization(challenge: &Challenge<'_>) -> HttpAnswer {
     HttpAnswer::invalid(400, "The request breaks the rules for sending a token")
-        .with(HEADER, challenge.to_string())
+        .with(HEADER, challenge.text())
 }
 
 /// 401: the client is not authenticated.
 #[must_use]
 pub fn unauthorized(challenge: &Challenge<'_>) -> HttpAnswer {
-    HttpAnswer::invalid(401, "Unauthorized").with(HEADER, challenge.to_string())
+    HttpAnswer::invalid(401, "Unauthorized").with(HEADER, challenge.text())
 }
 
 /// 403: the client is authenticated but not allowed.
 #[must_use]
 pub fn forbidden(challenge: &Challenge<'_>) -> HttpAnswer {
-    HttpAnswer::invalid(403, "Forbidden").with(HEADER, challenge.to_string())
+    HttpAnswer::invalid(403, "Forbidden").with(HEADER, challenge.text())
 }
 
 const HEADER: &str = "www-authenticate";
+/// Enough for most challenges, so that the text is not moved while it grows.
+const USUAL_BYTES: usize = 256;
 
 impl fmt::Display for Challenge<'_> {
     /// The value of `WWW-Authenticate`.
@@ -80,6 +82,13 @@ impl fmt::Display for Challenge<'_> {
 }
 
 impl Challenge<'_> {
+    fn text(&self) -> String {
+        let mut text = String::with_capacity(USUAL_BYTES);
+        // Writing into a string cannot fail.
+        let _ = write!(text, "{self}");
+        text
+    }
+
     fn write(&self, formatter: &mut fmt::Formatter<'_>, scheme: &str) -> fmt::Result {
         let is_dpop = scheme == "DPoP";
         // If both challenges are sent, only the DPoP challenge contains an error about the proof.
@@ -105,7 +114,10 @@ impl Challenge<'_> {
         let mut separator = " ";
         for (name, value) in parameters {
             if let Some(value) = value {
-                write!(formatter, "{separator}{name}={}", quoted(value))?;
+                for part in [separator, name, "="] {
+                    formatter.write_str(part)?;
+                }
+                write_quoted(formatter, value)?;
                 separator = ", ";
             }
         }
@@ -115,16 +127,20 @@ impl Challenge<'_> {
 
 /// A quoted string. Characters outside visible ASCII and space are dropped; `"` and `\` are
 /// escaped.
-fn quoted(value: &str) -> String {
-    let mut text = String::from('"');
-    for letter in value.chars().filter(|letter| matches!(letter, ' '..='~')) {
-        if matches!(letter, '"' | '\\') {
-            text.push('\\');
+fn write_quoted(formatter: &mut fmt::Formatter<'_>, value: &str) -> fmt::Result {
+    let is_plain = |byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\');
+    formatter.write_char('"')?;
+    if value.bytes().all(is_plain) {
+        formatter.write_str(value)?;
+    } else {
+        for letter in value.chars().filter(|letter| matches!(letter, ' '..='~')) {
+            if matches!(letter, '"' | '\\') {
+                formatter.write_char('\\')?;
+            }
+            formatter.write_char(letter)?;
         }
-        text.push(letter);
     }
-    text.push('"');
-    text
+    formatter.write_char('"')
 }
 
 /// RFC 6749: visible ASCII without `"` and `\`.

@@ -16,7 +16,7 @@ use crate::atoms;
 use crate::http::rules::text;
 use crate::resources::binary_term;
 
-/// The most bytes of a head, with room for a small body.
+/// The most bytes of a head without long headers, with room for a small body.
 const HEAD_BYTES: usize = 256;
 
 /// `Date` changes once a second, and is in every head.
@@ -86,12 +86,14 @@ pub(super) fn accepted(close: bool) -> NifResult<Vec<u8>> {
 
 /// A finished answer of the core. The answer to a HEAD request states only the length of the body.
 pub(super) fn finished(answer: &HttpAnswer, close: bool, is_head: bool) -> NifResult<Vec<u8>> {
-    let mut out = Vec::with_capacity(HEAD_BYTES.saturating_add(answer.body.len()));
     let headers: Vec<(&str, &str)> = answer
         .headers
         .iter()
         .map(|(name, value)| (*name, value.as_str()))
         .collect();
+    let values: usize = headers.iter().map(|(_, value)| value.len()).sum();
+    let room = HEAD_BYTES.saturating_add(values);
+    let mut out = Vec::with_capacity(room.saturating_add(answer.body.len()));
     let length = BodyLength::Length(answer.body.len());
     put_head(&mut out, answer.status, &headers, length, close)?;
     if !is_head {
