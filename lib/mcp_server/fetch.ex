@@ -23,11 +23,17 @@ defmodule McpServer.Fetch do
 
   @type response :: %{status: 100..599, headers: [{String.t(), String.t()}], body: binary() | Body.t()}
 
+  @doc "Whether a text has only the characters of a URL. Others could add lines to a request or to the log."
+  @spec url?(String.t()) :: boolean()
+  def url?(text), do: text =~ ~r/\A[\x21-\x7E]+\z/
+
   @doc "Sends a request and reads its response. With `stream` the caller must close the body's socket."
   @spec fetch(request(), tls :: keyword()) :: {:ok, response()} | {:error, term()}
   def fetch(request, tls) do
-    uri = URI.parse(request.url)
+    if url?(request.url), do: fetch(URI.parse(request.url), request, tls), else: {:error, :malformed_url}
+  end
 
+  defp fetch(uri, request, tls) do
     with {:ok, socket} <- Socket.connect(uri, request, tls) do
       outcome = exchange(socket, uri, request)
       unless match?({:ok, %{body: %Body{}}}, outcome), do: Socket.close(socket)

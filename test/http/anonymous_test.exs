@@ -200,8 +200,9 @@ defmodule McpServer.HttpAnonymousTest do
     test "are a list" do
       for {options, text} <- [
             {"scopes: :public",
-             "scopes of `use McpServer.Router` must be a list of scopes without spaces, got: :public"},
-            {"scopes: []", "scopes of `use McpServer.Router` must be a list of scopes without spaces, got: []"}
+             "scopes of `use McpServer.Router` must be a list of scopes without spaces and without \"offline_access\", got: :public"},
+            {"scopes: []", "without spaces and without \"offline_access\", got: []"},
+            {~S(scopes: ["offline_access"]), "without \"offline_access\", got: [\"offline_access\"]"}
           ] do
         code = "defmodule McpServer.NoScopesRouter do\n  use McpServer.Router, #{options}\nend"
         error = assert_raise CompileError, fn -> Code.compile_string(code) end

@@ -66,16 +66,28 @@ defmodule McpServer.HttpTenantsTest do
     assert ask(server, token(issuers.one, claims: %{"iss" => urls.own})) == {401, wrong, unauthorized}
   end
 
-  @tag req: "T17"
-  on_both "what is no URL is not fetched, although the function knows it", %{kind: kind, urls: urls, issuers: issuers} do
-    server = serve(kind, issuer: urls.own, issuers: fn _issuer -> {:ok, []} end)
+  @tag req: ["T17", "T40"]
+  on_both "what is no URL is unknown, whatever the function would say", %{kind: kind, urls: urls, issuers: issuers} do
+    me = self()
+    hook = fn issuer -> send(me, {:asked, issuer}) && {:ok, []} end
+    server = serve(kind, issuer: urls.own, issuers: hook)
+    unauthorized = %{"jsonrpc" => "2.0", "error" => %{"code" => -32600, "message" => "Unauthorized"}}
+    unknown = refused("The issuer of the access token is not known")
 
-    log =
-      ExUnit.CaptureLog.capture_log(fn ->
-        assert {500, nil, _message} = ask(server, token(issuers.two, claims: %{"iss" => "file:///etc/passwd"}))
-      end)
+    for issuer <- [
+          "file:///etc/passwd",
+          urls.one <> "/t HTTP/1.1\r\nX-Injected: 1\r\nX: ",
+          urls.one <> "/a b",
+          urls.one <> "/é",
+          "https://user@login.example",
+          "https://login.example/#fragment"
+        ] do
+      assert {issuer, ask(server, token(issuers.one, claims: %{"iss" => issuer}))} ==
+               {issuer, {401, unknown, unauthorized}}
+    end
 
-    assert log =~ "expected a URL with https, or http on loopback"
+    assert Issuer.fetches(issuers.one) == 0
+    refute_received {:asked, _issuer}
   end
 
   test "at most 100 are kept, and of a plan that has gone none" do

@@ -3,11 +3,14 @@ defmodule McpServer.Auth.Options do
   # The option `auth:` of a server. One table defines its checks and its documentation.
 
   alias McpServer.Auth.Scopes
-  alias McpServer.Options
+  alias McpServer.{Fetch, Options}
+  alias McpServer.Fetch.{Address, TLS}
 
   @algorithms ~w(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519)
   @secret_algorithms ~w(HS256 HS384 HS512)
   @day 86_400
+  # The characters of a bearer token (RFC 6750).
+  @token ~r/\A[A-Za-z0-9._~+\/-]+=*\z/
 
   @doc "The options."
   @spec table() :: Options.table()
@@ -137,17 +140,21 @@ defmodule McpServer.Auth.Options do
       timeout: [{:milliseconds, 60_000}, default: 5_000, doc: "milliseconds to fetch metadata and keys together"],
       max_bytes: [{:bytes, 128 * 1024}, default: 128 * 1024, doc: "a fetched document"],
       fetch_hosts: [
-        :strings,
+        {"a list of host names or addresses", &hosts?/1},
         default: [],
         doc: "private hosts, other than the issuer's, that may serve keys"
       ],
       tls: [
-        {"a list of options of :ssl", &Keyword.keyword?/1},
+        {"a list of the options #{Enum.map_join(TLS.allowed(), ", ", &"#{&1}:")} of :ssl", &tls?/1},
         default: [],
         secret: true,
         doc: "options of `:ssl` for fetches, such as `cacertfile:`"
       ],
-      metadata: [:map, default: %{}, doc: "further members of the document of RFC 9728"]
+      metadata: [
+        {"a map, without \"offline_access\" in scopes_supported", &metadata?/1},
+        default: %{},
+        doc: "further members of the document of RFC 9728"
+      ]
     ]
   end
 
@@ -195,14 +202,20 @@ defmodule McpServer.Auth.Options do
   end
 
   defp url!(url) do
-    uri = URI.parse(url)
-    loopback? = is_binary(uri.host) and McpServer.Fetch.Address.loopback_host?(String.downcase(uri.host))
-
-    unless uri.host not in [nil, ""] and uri.fragment == nil and uri.userinfo == nil and
-             (uri.scheme == "https" or (uri.scheme == "http" and loopback?)) do
+    unless url?(url) do
       raise ArgumentError,
             "auth: expected a URL with https, or http on loopback, without a fragment, got: #{inspect(url)}"
     end
+  end
+
+  @doc "Whether a text is a URL with https, or http on loopback, without a fragment."
+  @spec url?(String.t()) :: boolean()
+  def url?(text) do
+    uri = URI.parse(text)
+    loopback? = is_binary(uri.host) and Address.loopback_host?(String.downcase(uri.host))
+
+    Fetch.url?(text) and uri.host not in [nil, ""] and uri.fragment == nil and uri.userinfo == nil and
+      (uri.scheme == "https" or (uri.scheme == "http" and loopback?))
   end
 
   defp servers?(metadata) do
@@ -215,8 +228,15 @@ defmodule McpServer.Auth.Options do
   defp audience?(:introspection), do: true
   defp audience?(values), do: values == nil or (texts?(values) and values != [])
 
-  # Clients request `offline_access` themselves (SEP-2207).
-  defp scopes?(scopes), do: Scopes.valid?(scopes) and "offline_access" not in scopes
+  defp scopes?(scopes), do: Scopes.valid?(scopes) and Scopes.offline() not in scopes
+
+  defp metadata?(metadata) do
+    is_map(metadata) and
+      Enum.all?([:scopes_supported, "scopes_supported"], &(Scopes.offline() not in List.wrap(metadata[&1])))
+  end
+
+  defp tls?(given), do: Keyword.keyword?(given) and Keyword.keys(given) -- TLS.allowed() == []
+  defp hosts?(hosts), do: texts?(hosts) and Enum.all?(hosts, &(&1 =~ ~r/\A[\w.:-]+\z/))
 
   defp implies?(map),
     do: is_map(map) and Enum.all?(map, fn {scope, implied} -> is_binary(scope) and texts?(implied) end)
@@ -238,11 +258,19 @@ defmodule McpServer.Auth.Options do
 
   defp token?({{:sha256, hex}, grant}), do: is_binary(hex) and hex =~ ~r/\A[0-9a-fA-F]{64}\z/ and grant?(grant)
 
-  defp token?({token, grant}),
-    do: is_binary(token) and grant?(grant) and (byte_size(token) >= 32 or Keyword.get(grant, :weak, false) == true)
+  defp token?({token, grant}) do
+    is_binary(token) and token =~ @token and grant?(grant) and
+      (byte_size(token) >= 32 or Keyword.get(grant, :weak, false) == true)
+  end
 
-  defp grant?(grant),
-    do: Keyword.keyword?(grant) and Keyword.keys(grant) -- [:subject, :client_id, :scopes, :claims, :weak] == []
+  defp grant?(grant) do
+    Keyword.keyword?(grant) and Keyword.keys(grant) -- [:subject, :client_id, :scopes, :claims, :weak] == [] and
+      Scopes.valid?(Keyword.get(grant, :scopes, [])) and claims?(Keyword.get(grant, :claims, %{})) and
+      Enum.all?([grant[:subject], grant[:client_id]], &(&1 == nil or is_binary(&1)))
+  end
+
+  # An atom would hide a claim such as `cnf` from the checks.
+  defp claims?(claims), do: is_map(claims) and Enum.all?(Map.keys(claims), &is_binary/1)
 
   defp bound?({_token, grant}), do: match?(%{"cnf" => _key}, grant[:claims])
 

@@ -8,6 +8,10 @@ defmodule McpServer.Auth.Scopes do
   @spec valid?(term()) :: boolean()
   def valid?(scopes), do: is_list(scopes) and not List.improper?(scopes) and Enum.all?(scopes, &scope?/1)
 
+  @doc "The scope that clients request themselves, so a server must not ask for it (SEP-2207)."
+  @spec offline() :: String.t()
+  def offline, do: "offline_access"
+
   defp scope?(scope), do: is_binary(scope) and scope =~ ~r/\A[\x21\x23-\x5B\x5D-\x7E]+\z/
 
   @doc """

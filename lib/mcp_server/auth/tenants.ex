@@ -3,7 +3,7 @@ defmodule McpServer.Auth.Tenants do
   # The issuers whose tokens a plan accepts: the issuers of its options, and those that a function knows. The function
   # is called before anything is fetched, and again after a while. An unknown issuer costs only this call.
 
-  alias McpServer.Auth.{Issuer, Plan, Secret}
+  alias McpServer.Auth.{Issuer, Options, Plan, Secret}
   alias McpServer.{Outline, Protocol}
 
   @table __MODULE__
@@ -26,8 +26,9 @@ defmodule McpServer.Auth.Tenants do
   end
 
   defp tenant(%{tenants: nil}, _issuer), do: :error
+  defp tenant(plan, issuer), do: if(Options.url?(issuer), do: known(plan, issuer), else: :error)
 
-  defp tenant(plan, issuer) do
+  defp known(plan, issuer) do
     now = System.monotonic_time(:second)
 
     case :ets.lookup(@table, {plan.id, issuer}) do

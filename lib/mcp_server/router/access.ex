@@ -120,10 +120,10 @@ defmodule McpServer.Router.Access do
   @doc "Raises if the value is not a list of scopes."
   @spec check_scopes!(term, String.t(), Refusal.place()) :: [String.t()]
   def check_scopes!(scopes, what, place) do
-    unless Scopes.valid?(scopes) and scopes != [] do
+    unless Scopes.valid?(scopes) and scopes != [] and Scopes.offline() not in scopes do
       Refusal.refuse!(
         place,
-        "scopes of #{what} must be a list of scopes without spaces, got: #{inspect(scopes)}. " <>
+        "scopes of #{what} must be a list of scopes without spaces and without \"offline_access\", got: #{inspect(scopes)}. " <>
           ~S'Write: scopes: ["files:read"]'
       )
     end

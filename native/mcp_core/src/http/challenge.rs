@@ -57,6 +57,9 @@ pub fn forbidden(challenge: &Challenge<'_>) -> HttpAnswer {
 }
 
 const HEADER: &str = "www-authenticate";
+/// Clients request this scope themselves, so no challenge names it (SEP-2207).
+const OFFLINE: &str = "offline_access";
+
 /// Enough for most challenges, so that the text is not moved while it grows.
 const USUAL_BYTES: usize = 256;
 
@@ -100,7 +103,7 @@ impl Challenge<'_> {
             .scope
             .iter()
             .copied()
-            .filter(|scope| is_scope(scope))
+            .filter(|scope| is_scope(scope) && *scope != OFFLINE)
             .collect();
         let scope = (!scopes.is_empty()).then(|| scopes.join(" "));
         let parameters = [
