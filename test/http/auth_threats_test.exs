@@ -171,6 +171,33 @@ defmodule McpServer.HttpAuthThreatsTest do
       assert Issuer.fetches(issuer) == 0
       assert {200, nil, _message} = ask(server, bearer(good))
     end
+
+    @tag req: ["R9", "T27", "T36"]
+    on_both "is judged by its claims before keys are fetched, although the issuer fails", %{kind: kind} do
+      issuer = start_supervised!(Issuer)
+
+      wrong = [
+        {token(issuer, expires_in: -100), "The access token has expired"},
+        {token(issuer, audience: "http://localhost/other"), "The access token is for another resource"},
+        {token(issuer, header: %{"alg" => "HS256"}), "The algorithm of the access token is not allowed"}
+      ]
+
+      good = token(issuer)
+      :ok = Issuer.fail(issuer)
+
+      for auth <- [[], [dpop: :optional], [issuer: [], issuers: fn _known -> {:ok, []} end]] do
+        metadata = %{authorization_servers: [Issuer.url(issuer)]}
+        server = serve(kind, Issuer.url(issuer), auth ++ [metadata: metadata])
+
+        for {token, text} <- wrong do
+          assert {401, challenge, _message} = ask(server, bearer(token))
+          assert challenge =~ ~s(error="invalid_token", error_description="#{text}")
+        end
+      end
+
+      assert Issuer.fetches(issuer) == 0
+      capture_log(fn -> assert {503, nil, _message} = ask(serve(kind, Issuer.url(issuer)), bearer(good)) end)
+    end
   end
 
   describe "the issuer's metadata" do

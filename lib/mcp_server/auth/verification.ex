@@ -88,6 +88,7 @@ defmodule McpServer.Auth.Verification do
       {:ok, issuer} -> issued(plan, issuer, token, digest, now, request)
       :opaque when plan.introspection != nil -> ask(plan, token, digest, now)
       :opaque -> other(plan, token, request, :malformed, "The access token is malformed")
+      {:error, :too_large, text} -> invalid(plan, :too_large, text)
       {:error, reason, text} -> other(plan, token, request, reason, text)
     end
   end
@@ -99,8 +100,10 @@ defmodule McpServer.Auth.Verification do
     end
   end
 
+  # A token that its claims refuse makes no request for keys.
   defp signed(plan, {policy, source}, token, digest, now) do
-    with {:ok, keys, generation} <- keys(source),
+    with {:error, :key, _text} <- Rules.screen(token, policy, nil, now),
+         {:ok, keys, generation} <- keys(source),
          {:ok, proof, keys} <- screen(source, token, {policy, keys, generation}, now),
          {:valid, true} <- {:valid, Signature.valid?(proof)},
          {:ok, auth} <- granted(plan, Rules.verified(proof)) do

@@ -133,8 +133,12 @@ defmodule McpServer.Protocol.Auth do
   @spec issuer(String.t(), max_bytes :: pos_integer()) :: {:ok, String.t()} | :opaque | refusal()
   def issuer(token, max_bytes), do: Native.auth_issuer(token, max_bytes)
 
-  @doc "Checks a token, except for its signature. `now` is in seconds since 1970."
-  @spec screen(String.t(), policy(), keys(), now :: non_neg_integer()) :: {:ok, proof()} | refusal()
+  @doc """
+  Checks a token, except for its signature. `now` is in seconds since 1970.
+
+  Without keys, a token that meets all other rules is refused with the reason `:key`.
+  """
+  @spec screen(String.t(), policy(), keys() | nil, now :: non_neg_integer()) :: {:ok, proof()} | refusal()
   def screen(token, policy, keys, now) do
     with {:ok, pending, algorithm, key, input, signature} <- Native.auth_screen(token, policy, keys, now),
          do: {:ok, %{pending: pending, algorithm: algorithm, key: key, input: input, signature: signature}}

@@ -72,7 +72,9 @@ fn with_headers<R>(target: &str, headers: &Headers<'_>, judge: impl FnOnce(&Head
 /// `nil`, `{:ok, token}` or `:malformed`
 #[rustler::nif]
 fn auth_bearer<'a>(env: Env<'a>, target: Binary<'a>, headers: Headers<'a>) -> Term<'a> {
-    let target = text(&target).unwrap_or_default();
+    let Some(target) = text(&target) else {
+        return atoms::malformed().encode(env);
+    };
     with_headers(target, &headers, |head| match auth::bearer(head) {
         Ok(None) => atoms::nil().encode(env),
         Ok(Some(token)) => (atoms::ok(), token).encode(env),
@@ -83,7 +85,9 @@ fn auth_bearer<'a>(env: Env<'a>, target: Binary<'a>, headers: Headers<'a>) -> Te
 /// `nil`, `{:bearer, token}`, `{:dpop, token}` or `:malformed`
 #[rustler::nif]
 fn auth_credentials<'a>(env: Env<'a>, target: Binary<'a>, headers: Headers<'a>) -> Term<'a> {
-    let target = text(&target).unwrap_or_default();
+    let Some(target) = text(&target) else {
+        return atoms::malformed().encode(env);
+    };
     with_headers(target, &headers, |head| match auth::credentials(head) {
         Ok(None) => atoms::nil().encode(env),
         Ok(Some((Scheme::Bearer, token))) => (atoms::bearer(), token).encode(env),
@@ -225,19 +229,22 @@ fn auth_issuer<'a>(env: Env<'a>, token: Binary<'a>, max_bytes: usize) -> NifResu
     }
 }
 
-/// `{:ok, pending, algorithm, key, signing_input, signature}` or `{:error, reason, text}`
+/// `{:ok, pending, algorithm, key, signing_input, signature}` or `{:error, reason, text}`. Without
+/// keys, a token that meets all other rules is refused for its key.
 #[rustler::nif]
 fn auth_screen<'a>(
     env: Env<'a>,
     token: Binary<'a>,
     policy: ResourceArc<AuthPolicyResource>,
-    keys: ResourceArc<KeySetResource>,
+    keys: Option<ResourceArc<KeySetResource>>,
     now: u64,
 ) -> NifResult<Term<'a>> {
     let Some(token) = text(&token) else {
         return refused(env, Refusal::Malformed);
     };
-    match auth::screen(token, &policy.0, &keys.keys, now) {
+    let none = KeySet::default();
+    let keys = keys.as_ref().map_or(&none, |keys| &keys.keys);
+    match auth::screen(token, &policy.0, keys, now) {
         Ok(pending) => {
             let (algorithm, key, input, signature) = to_verify(env, &pending);
             let pending = ResourceArc::new(PendingResource(pending));
