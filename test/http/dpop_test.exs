@@ -408,6 +408,14 @@ defmodule McpServer.HttpDpopTest do
         assert {mode, List.to_tuple(statuses)} == {mode, expected}
       end
 
+      other = %{free => [scopes: ["mcp:use"], claims: %{"cnf" => %{"x5t#S256" => "x"}}]}
+      server = serve(context, dpop: :optional, tokens: other)
+
+      for headers <- [bearer(free), dpop(free, proof(key, free))] do
+        assert {401, challenge, _message} = ask(server, headers)
+        assert challenge =~ ~s(DPoP error="invalid_token", error_description="The access token is bound in a way that)
+      end
+
       error = assert_raise ArgumentError, fn -> McpServer.Auth.Plan.new!("x", resource: @resource, tokens: tokens) end
       assert Exception.message(error) =~ "`cnf` binds it to a key, which needs dpop: :optional or :required"
     end
@@ -491,6 +499,14 @@ defmodule McpServer.HttpDpopTest do
       assert Proofs.sweep(until) == :ok
       assert Proofs.put(first, until, ada) == :ok
       Proofs.sweep(until)
+    end
+
+    on_both "a client without a subject has its own share", %{key: key, url: url} = context do
+      server = serve(context, dpop: :optional, principal: "client_id")
+      token = token(context, key: key, claims: %{"sub" => nil, "client_id" => "client-#{context.kind}"})
+      assert {200, nil, _message} = ask(server, dpop(token, proof(key, token)))
+      owner = :erlang.phash2({url, "client-#{context.kind}"}, 4_294_967_296)
+      assert :ets.lookup(McpServer.Auth.Proofs.Held, owner) == [{owner, 1}]
     end
 
     test "one subject has an eighth of it, and gets its share back" do

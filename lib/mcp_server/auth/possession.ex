@@ -17,6 +17,9 @@ defmodule McpServer.Auth.Possession do
           :ok | {:error, Refusal.t() | {:unavailable, pos_integer()}}
   def check(plan, {scheme, token}, auth, request, place) do
     case {scheme, thumbprint(auth)} do
+      {_scheme, :unknown} ->
+        invalid(plan, :bound, "The access token is bound in a way that this server cannot check")
+
       {:bearer, nil} when plan.dpop.mode == :required ->
         invalid(plan, :unbound, "The access token must be bound to a key")
 
@@ -34,9 +37,12 @@ defmodule McpServer.Auth.Possession do
     end
   end
 
-  # The core accepts only this form of `cnf`. Fixed tokens and verifiers may use it too. A verifier must check other
-  # forms itself.
-  defp thumbprint(%{claims: %{"cnf" => %{"jkt" => thumbprint}}}), do: thumbprint
+  # The core accepts only this form of `cnf` in signed tokens. Fixed tokens and verifiers may use it too.
+  defp thumbprint(%{claims: %{"cnf" => %{"jkt" => thumbprint} = key}})
+       when is_binary(thumbprint) and map_size(key) == 1,
+       do: thumbprint
+
+  defp thumbprint(%{claims: %{"cnf" => _another}}), do: :unknown
   defp thumbprint(_auth), do: nil
 
   defp url(plan, _request, :endpoint), do: plan.resource
@@ -53,7 +59,7 @@ defmodule McpServer.Auth.Possession do
          {:bound, true} <- {:bound, encode(hash(proof.thumbprint_text)) == thumbprint},
          {:signed, true} <- {:signed, Signature.valid?(proof)} do
       digest = &hash([thumbprint, 0, url, 0, &1])
-      unique(plan, {auth.issuer, auth.subject}, digest, Rules.proof_verified(proof), now)
+      unique(plan, {auth.issuer, auth.subject || auth.client_id}, digest, Rules.proof_verified(proof), now)
     else
       {:bound, false} -> wrong(plan, :proof_key, "The access token is bound to another key")
       {:signed, false} -> wrong(plan, :proof_signature, "The signature of the proof is wrong")
