@@ -13,7 +13,7 @@ defmodule McpServer.HttpAuthKeysTest do
   @primes [11, 13, 17, 19, 37, 53, 61, 71, 73, 79, 97, 103, 107, 109, 127, 151, 157]
 
   # A server whose issuer publishes these keys, the issuer's URL, and the log after the keys were fetched.
-  defp serve(%{kind: kind}, jwks, good) do
+  defp serve(%{kind: kind}, jwks, good, options \\ []) do
     issuer =
       ScriptedServer.start(
         fn
@@ -25,7 +25,7 @@ defmodule McpServer.HttpAuthKeysTest do
 
     # Forgets the keys of an earlier issuer that may have had the same port.
     :ok = McpServer.Auth.Issuer.forget_url(issuer.url)
-    auth = [resource: @resource, issuer: issuer.url, scopes: ["mcp:use"]]
+    auth = [resource: @resource, issuer: issuer.url, scopes: ["mcp:use"]] ++ options
     server = HttpServers.start(kind, router: HttpRouter, auth: auth)
     log = capture_log(fn -> assert let_in?(server, token(good, issuer.url)) end)
     {server, issuer.url, log}
@@ -142,5 +142,38 @@ defmodule McpServer.HttpAuthKeysTest do
     end
 
     assert let_in?(server, token(good, issuer))
+  end
+
+  @tag req: "T29"
+  on_both "a key that is published twice is one key", context do
+    good = key("ES256", "good")
+    edwards = key("EdDSA", "edwards")
+
+    jwks =
+      [good.jwk, Map.put(good.jwk, "use", "sig")] ++
+        for(name <- ["EdDSA", "Ed25519"], do: Map.put(edwards.jwk, "alg", name))
+
+    {server, issuer, _log} = serve(context, jwks, good)
+    assert let_in?(server, token(edwards, issuer))
+    assert let_in?(server, token(good, issuer, %{"kid" => nil}))
+    # Another key of that id makes it ambiguous.
+    {server, issuer, _log} = serve(context, [key("EdDSA", "good").jwk | jwks] ++ [key("ES256", "other").jwk], edwards)
+    assert ask(server, token(good, issuer)) == refused("The key of the access token is not known")
+  end
+
+  @tag req: ["T26", "T39"]
+  on_both "keys that were fetched again unchanged keep the tokens that they have verified", context do
+    good = key("ES256", "good")
+    {server, issuer, _log} = serve(context, [good.jwk], good, min_refresh: 1)
+    assert let_in?(server, token(good, issuer))
+    # The verified tokens belong to the keys, so they stay if these are the same.
+    source_of = fn ->
+      for {%{issuer: ^issuer} = source, {keys, n}, _at} <- :ets.tab2list(McpServer.Auth.Issuer), do: {source, keys, n}
+    end
+
+    assert [{source, keys, 1}] = source_of.()
+    Process.sleep(2_000)
+    assert {:ok, {^keys, 1}} = McpServer.Auth.Issuer.newer_keys(source, 1)
+    assert [{^source, ^keys, 1}] = source_of.()
   end
 end

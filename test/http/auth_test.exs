@@ -5,6 +5,7 @@ defmodule McpServer.HttpAuthTest do
 
   import ExUnit.CaptureLog
 
+  alias McpServer.Auth.Issuer, as: Keys
   alias McpServer.HttpRouter
   alias McpServer.Protocol.HTTP
   alias McpServer.Test.Issuer
@@ -171,6 +172,9 @@ defmodule McpServer.HttpAuthTest do
         refute log =~ query
       end
 
+      # A query that is no text may hide one.
+      request = %{modern_call("granted") | target: "/mcp?access_token=x&y=\xFF"}
+      assert {400, _challenge, _message} = ask(server, bearer(good), request)
       # Parameters with other names are allowed.
       request = %{modern_call("granted") | target: "/mcp?x_access_token=1&access=token"}
       assert {200, nil, _message} = ask(server, bearer(good), request)
@@ -385,6 +389,24 @@ defmodule McpServer.HttpAuthTest do
       assert Issuer.fetches(context.issuer) == 1
     end
 
+    @tag req: "T26"
+    test "lets 250 requests wait for unknown keys, and answers others at once", context do
+      server = serve(Map.put(context, :kind, :listener), min_refresh: 1, timeout: 60_000)
+      assert {200, nil, _message} = ask(server, bearer(token(context)))
+      url = context.url
+      [{source, keys}] = for {%{issuer: ^url} = source, keys, _until} <- :ets.tab2list(Keys), do: {source, keys}
+      [process] = Registry.select(McpServer.Http.Registry, [{{{Keys, url, :_}, :"$1", :_}, [], [:"$1"]}])
+      # The next fetch may begin a second after this one.
+      Process.sleep(2_000)
+      :ok = Issuer.stall(context.issuer)
+      for _waiting <- 1..250, do: start_supervised!({Task, fn -> Keys.newer_keys(source, 1) end}, id: make_ref())
+      assert eventually(fn -> length(:sys.get_state(process).waiting) == 250 end)
+      assert Keys.newer_keys(source, 1) == {:ok, keys}
+      assert %{fetch: monitor, waiting: waiting} = :sys.get_state(process)
+      assert {is_reference(monitor), length(waiting)} == {true, 250}
+      :ok = Keys.forget(source)
+    end
+
     @tag req: ["T36", "G6"]
     on_both "that does not answer: 503 without a challenge, until it does", context do
       server = serve(context)
@@ -584,11 +606,23 @@ defmodule McpServer.HttpAuthTest do
       @impl true
       def verify("good", _request, scopes), do: {:ok, %McpServer.Auth{principal: "ada", subject: "ada", scopes: scopes}}
       def verify("later", _request, _scopes), do: {:error, {:unavailable, 7}}
+
+      def verify("bound", _request, scopes),
+        do: {:ok, %McpServer.Auth{principal: "ada", scopes: scopes, claims: %{"cnf" => %{"x5t#S256" => "x"}}}}
+
+      # A token of 8 KiB reaches the verifier, a longer one does not.
+      def verify("a" <> _long = token, _request, scopes) when byte_size(token) <= 8_192,
+        do: {:ok, %McpServer.Auth{principal: "ada", scopes: scopes}}
+
       def verify(_token, _request, _scopes), do: {:error, :invalid_token}
     end
 
+    @tag req: ["T5", "T20"]
     on_both "are the verifier's", context do
       server = serve(context, verifier: {Tokens, ["mcp:use"]})
+      assert {200, nil, _message} = ask(server, bearer(String.duplicate("a", 8_192)))
+      assert_invalid(server, String.duplicate("a", 8_193), "The access token is too large")
+      assert_invalid(server, "bound", "The access token is bound in a way that this server cannot check")
       assert {200, nil, message} = ask(server, bearer("good"))
       assert HttpClient.text(message) == ~s({"ada", "ada", ["mcp:use"]})
       assert_invalid(server, "bad", "The access token is not valid")
@@ -618,6 +652,16 @@ defmodule McpServer.HttpAuthTest do
             {good ++ [keys: [%{"kty" => "oct", "k" => "abc"}]], "1 of the keys cannot verify tokens"},
             {good ++ [audience: []], "a list of strings"},
             {good ++ [leeway: 301], "from 0 to 300"},
+            {[resource: @resource, issuer: "https://auth.example/a b"], "https, or http on loopback"},
+            {[resource: @resource, issuer: "https://auth.example/\r\nX: 1"], "https, or http on loopback"},
+            {good ++ [metadata: %{scopes_supported: ["mcp:use", "offline_access"]}], "without \"offline_access\""},
+            {good ++ [metadata: %{"scopes_supported" => ["offline_access"]}], "without \"offline_access\""},
+            {good ++ [tls: [verify: :verify_none]], "a list of the options cacerts:, cacertfile:, cert:"},
+            {good ++ [fetch_hosts: ["http://10.0.0.1/"]], "a list of host names or addresses"},
+            {good ++ [tokens: %{String.duplicate("a b", 12) => [subject: "ci"]}], "a secret of at least 32 bytes"},
+            {good ++ [tokens: %{@secret => [scopes: "mcp:use"]}], "to a keyword list"},
+            {good ++ [tokens: %{@secret => [subject: 1]}], "to a keyword list"},
+            {good ++ [tokens: %{@secret => [claims: %{cnf: %{jkt: "x"}}]}], "to a keyword list"},
             {good ++ [isuer: url], "did you mean issuer?"}
           ] do
         error =

@@ -18,8 +18,10 @@ defmodule McpServer.Auth.Discovery do
           tls: Secret.t()
         }
 
+  @typedoc "`:digest` identifies the text of the key set."
   @type found :: %{
           keys: Auth.keys(),
+          digest: binary(),
           usable: non_neg_integer(),
           skipped: non_neg_integer(),
           max_age: pos_integer() | nil
@@ -46,7 +48,8 @@ defmodule McpServer.Auth.Discovery do
       sound = Enum.map(materials, &Signature.usable?/1)
       usable = Enum.count(sound, & &1)
       keys = if usable == length(sound), do: keys, else: Auth.retain(keys, sound)
-      {:ok, %{keys: keys, usable: usable, skipped: skipped + length(sound) - usable}}
+      digest = :crypto.hash(:sha256, json)
+      {:ok, %{keys: keys, digest: digest, usable: usable, skipped: skipped + length(sound) - usable}}
     end
   end
 
@@ -137,7 +140,7 @@ defmodule McpServer.Auth.Discovery do
         host in source.fetch_hosts
 
     cond do
-      host in [nil, ""] or uri.userinfo != nil -> {:error, "the issuer names what is no URL"}
+      host in [nil, ""] or uri.userinfo != nil or not Fetch.url?(url) -> {:error, "the issuer names what is no URL"}
       scheme == "https" -> {:ok, if(own?, do: :any, else: :public)}
       scheme == "http" and Address.loopback_host?(host) and own? -> {:ok, :loopback}
       true -> {:error, "the issuer names a URL without https"}

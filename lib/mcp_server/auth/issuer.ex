@@ -17,8 +17,10 @@ defmodule McpServer.Auth.Issuer do
   @registry McpServer.Http.Registry
   @supervisor McpServer.Http.RouteSupervisor
 
-  # The number of callers that may wait for a fetch, and their timeout in milliseconds.
+  # The number of callers that may wait for a fetch, and their timeout in milliseconds. Anybody can invent a token with
+  # an unknown key, so fewer of these may wait: each of them holds a place that other requests need.
   @max_waiting 1_000
+  @max_waiting_for_newer 250
   @wait_ms 2_000
   # The longest delay after a failed fetch, and the delay in answers to clients, in seconds.
   @most_backoff 60
@@ -124,8 +126,8 @@ defmodule McpServer.Auth.Issuer do
   @doc false
   def start_link({source, name}), do: GenServer.start_link(__MODULE__, source, name: name)
 
-  # `fetched_at` is the start of the last fetch. After a failure no fetch begins before `retry_at`. An earlier process
-  # may have left outdated keys in the table.
+  # `fetched_at` is the start of the last fetch. After a failure no fetch begins before `retry_at`. `digest` identifies
+  # the keys in the table, `nil` if they are of an earlier process.
   @impl true
   def init(source) do
     state = %{
@@ -136,6 +138,7 @@ defmodule McpServer.Auth.Issuer do
       fetched_at: nil,
       retry_at: nil,
       generation: 0,
+      digest: nil,
       timer: nil
     }
 
@@ -158,8 +161,8 @@ defmodule McpServer.Auth.Issuer do
   def handle_call({:newer, generation}, from, state) do
     cond do
       state.generation != generation -> {:reply, known(state), state}
-      state.fetch != nil -> wait(state, from)
-      now() - state.fetched_at < state.source.min_refresh -> {:reply, known(state), state}
+      state.fetch != nil and length(state.waiting) < @max_waiting_for_newer -> wait(state, from)
+      state.fetch != nil or now() - state.fetched_at < state.source.min_refresh -> {:reply, known(state), state}
       true -> state |> fetch() |> wait(from)
     end
   end
@@ -197,13 +200,23 @@ defmodule McpServer.Auth.Issuer do
     if found.skipped > 0 and state.generation == 0,
       do: Logger.warning("#{source.issuer}: #{found.skipped} keys cannot verify tokens, and are not used")
 
-    generation = state.generation + 1
-    # Tokens of removed keys become invalid.
-    withdraw(:ets.lookup(@table, source))
-    :ets.insert(@table, {source, {found.keys, generation}, now() + source.max_stale})
+    state = store(%{state | failures: 0, retry_at: nil}, found, now() + source.max_stale)
     age = (found.max_age || source.refresh) |> max(@ages.first) |> min(@ages.last)
     # A random time before the keys expire, so that servers do not all fetch at once.
-    schedule(%{state | generation: generation, failures: 0, retry_at: nil}, div(age * (70 + :rand.uniform(20)), 100))
+    schedule(state, div(age * (70 + :rand.uniform(20)), 100))
+  end
+
+  # The same keys stay, and with them the tokens that they have verified.
+  defp store(%{source: source, digest: digest} = state, %{digest: digest}, stale_at) do
+    :ets.update_element(@table, source, {3, stale_at})
+    state
+  end
+
+  # Tokens of removed keys become invalid.
+  defp store(%{source: source, generation: before} = state, found, stale_at) do
+    withdraw(:ets.lookup(@table, source))
+    :ets.insert(@table, {source, {found.keys, before + 1}, stale_at})
+    %{state | generation: before + 1, digest: found.digest}
   end
 
   defp failed(%{source: source} = state, text) do

@@ -66,7 +66,7 @@ struct Key {
 }
 
 /// The keys for verifying tokens.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeySet {
     keys: Vec<Key>,
     skipped: usize,
@@ -149,17 +149,18 @@ impl KeySet {
         self
     }
 
-    /// The key that fits the token's `kid` and algorithm; `None` if none or several fit.
+    /// The key that fits the token's `kid` and algorithm; `None` if none or several different ones
+    /// fit. An issuer may publish one key twice, such as for `EdDSA` and `Ed25519`.
     pub(super) fn find(&self, kid: Option<&str>, algorithm: Algorithm) -> Option<&Material> {
         let nameless = self.keys.iter().all(|key| key.kid.is_none());
         let mut fitting = self.keys.iter().filter(|key| {
             let named = nameless || kid.is_none() || key.kid.as_deref() == kid;
             named && key.fits(algorithm)
         });
-        match (fitting.next(), fitting.next()) {
-            (Some(key), None) => Some(&key.material),
-            _ => None,
-        }
+        let material = &fitting.next()?.material;
+        fitting
+            .all(|other| other.material == *material)
+            .then_some(material)
     }
 }
 
