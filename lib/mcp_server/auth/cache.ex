@@ -62,22 +62,6 @@ defmodule McpServer.Auth.Cache do
   # A client with many tokens displaces only its own.
   defp holder(auth), do: :erlang.phash2({auth.issuer, auth.subject || auth.client_id}, 0x1_0000_0000)
 
-  @doc "The cached endpoint from an issuer's metadata."
-  @spec fetch_endpoint(term(), now :: integer()) :: {:ok, String.t()} | :error
-  def fetch_endpoint(source, now) do
-    case :ets.lookup(@table, {:endpoint, source}) do
-      [{_key, endpoint, until}] when now < until -> {:ok, endpoint}
-      _none_or_old -> :error
-    end
-  end
-
-  @doc "Caches an endpoint."
-  @spec put_endpoint(term(), String.t(), until :: integer()) :: :ok
-  def put_endpoint(source, endpoint, until) do
-    :ets.insert(@table, {{:endpoint, source}, endpoint, until})
-    :ok
-  end
-
   @doc "Drops the entries of a recipient's tokens: each token is verified again."
   @spec forget(Recipient.t()) :: :ok
   def forget(recipient) do
@@ -99,7 +83,9 @@ defmodule McpServer.Auth.Cache do
     verdict
   end
 
-  defp forgotten, do: :ets.lookup(@table, :forgotten)
+  @doc "A term that `forget/1` changes."
+  @spec forgotten() :: term()
+  def forgotten, do: :ets.lookup(@table, :forgotten)
 
   @doc "Drops all entries of a plan."
   @spec clear(Plan.t()) :: :ok

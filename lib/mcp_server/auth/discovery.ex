@@ -104,13 +104,15 @@ defmodule McpServer.Auth.Discovery do
   end
 
   defp get(source, url, deadline) do
-    with {:ok, response} <- send_request(source, %{method: :get, url: url, headers: [], body: nil}, deadline),
-         do: {:ok, response.body, max_age(response.headers)}
+    case send_request(source, %{method: :get, url: url, headers: [], body: nil}, deadline) do
+      {:ok, response} -> {:ok, response.body, max_age(response.headers)}
+      {:error, _reason, text} -> {:error, text}
+    end
   end
 
-  @doc "Posts a form, and returns the body of the answer."
+  @doc "Posts a form, and returns the body of the answer. An error has its reason, and a text for the log."
   @spec post(source(), String.t(), [{String.t(), String.t()}], body :: String.t(), deadline :: integer()) ::
-          {:ok, binary()} | {:error, String.t()}
+          {:ok, binary()} | {:error, reason :: term(), String.t()}
   def post(source, url, headers, body, deadline) do
     headers = [{"content-type", "application/x-www-form-urlencoded"} | headers]
 
@@ -123,9 +125,9 @@ defmodule McpServer.Auth.Discovery do
          {:ok, %{status: 200} = response} <- request(source, request, scope, deadline) do
       {:ok, response}
     else
-      {:ok, %{status: status}} -> {:error, "#{host(url)} answered #{status}"}
-      {:error, text} when is_binary(text) -> {:error, text}
-      {:error, reason} -> {:error, "#{host(url)} cannot be reached: #{McpServer.Outline.of(reason)}"}
+      {:ok, %{status: status}} -> {:error, {:status, status}, "#{host(url)} answered #{status}"}
+      {:error, text} when is_binary(text) -> {:error, :url, text}
+      {:error, reason} -> {:error, reason, "#{host(url)} cannot be reached: #{McpServer.Outline.of(reason)}"}
     end
   end
 

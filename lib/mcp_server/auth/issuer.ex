@@ -10,21 +10,18 @@ defmodule McpServer.Auth.Issuer do
 
   require Logger
 
-  alias McpServer.Auth.Discovery
+  alias McpServer.Auth.{Discovery, Processes}
   alias McpServer.Protocol.Auth
 
   @table __MODULE__
-  @registry McpServer.Http.Registry
-  @supervisor McpServer.Http.RouteSupervisor
 
   # The number of callers that may wait for a fetch, and their timeout in milliseconds. Anybody can invent a token with
   # an unknown key, so fewer of these may wait: each of them holds a place that other requests need.
   @max_waiting 1_000
   @max_waiting_for_newer 250
   @wait_ms 2_000
-  # The longest delay after a failed fetch, and the delay in answers to clients, in seconds.
+  # The longest delay after a failed fetch, in seconds.
   @most_backoff 60
-  @retry_after 5
   # Seconds. An issuer's maximum age is clamped to this range.
   @ages 300..86_400
 
@@ -47,7 +44,7 @@ defmodule McpServer.Auth.Issuer do
   end
 
   @doc "The known keys of an issuer. They are fetched first if there are none."
-  @spec keys(source()) :: {:ok, keys()} | {:error, {:unavailable, seconds :: pos_integer()}}
+  @spec keys(source()) :: {:ok, keys()} | Processes.unavailable()
   def keys(source) do
     case :ets.lookup(@table, source) do
       [{_source, keys, stale_at}] -> if now() < stale_at, do: {:ok, keys}, else: ask(source, :keys)
@@ -56,7 +53,7 @@ defmodule McpServer.Auth.Issuer do
   end
 
   @doc "The keys after `generation`, because a token names a key that this generation lacks."
-  @spec newer_keys(source(), generation :: pos_integer()) :: {:ok, keys()} | {:error, {:unavailable, pos_integer()}}
+  @spec newer_keys(source(), generation :: pos_integer()) :: {:ok, keys()} | Processes.unavailable()
   def newer_keys(source, generation) do
     with {:error, _unavailable} <- ask(source, {:newer, generation}), do: keys(source)
   end
@@ -73,9 +70,7 @@ defmodule McpServer.Auth.Issuer do
   @doc "Drops the keys of an issuer. They are fetched again when needed."
   @spec forget(source()) :: :ok
   def forget(source) do
-    with pid when is_pid(pid) <- GenServer.whereis(name(source)),
-         do: DynamicSupervisor.terminate_child(@supervisor, pid)
-
+    :ok = Processes.stop(__MODULE__, source)
     withdraw(:ets.take(@table, source))
   end
 
@@ -85,43 +80,15 @@ defmodule McpServer.Auth.Issuer do
   """
   @spec forget_url(String.t()) :: :ok
   def forget_url(url) do
-    for pid <- Registry.select(@registry, [{{{__MODULE__, url, :_}, :"$1", :_}, [], [:"$1"]}]),
-        do: DynamicSupervisor.terminate_child(@supervisor, pid)
-
+    :ok = Processes.stop_url(__MODULE__, url)
     for {%{issuer: ^url} = source, _keys, _stale_at} <- :ets.tab2list(@table), do: withdraw(:ets.take(@table, source))
     :ok
   end
 
   defp withdraw(rows), do: Enum.each(rows, fn {_source, {keys, _generation}, _stale_at} -> Auth.withdraw(keys) end)
 
-  # Reports print names, so the name must not contain the source's TLS options.
-  defp name(source) do
-    digest = :crypto.hash(:sha256, :erlang.term_to_binary(source))
-    {:via, Registry, {@registry, {__MODULE__, source.issuer, digest}}}
-  end
-
-  defp ask(source, question) do
-    GenServer.call(process(source), question, @wait_ms)
-  catch
-    :exit, _busy_or_gone -> unavailable()
-  end
-
-  defp process(source) do
-    name = name(source)
-
-    case GenServer.whereis(name) do
-      nil ->
-        case DynamicSupervisor.start_child(@supervisor, {__MODULE__, {source, name}}) do
-          {:ok, pid} -> pid
-          {:error, {:already_started, pid}} -> pid
-        end
-
-      pid ->
-        pid
-    end
-  end
-
-  defp unavailable, do: {:error, {:unavailable, @retry_after}}
+  defp ask(source, question), do: Processes.ask(__MODULE__, source, question, @wait_ms)
+  defp unavailable, do: Processes.unavailable()
 
   @doc false
   def start_link({source, name}), do: GenServer.start_link(__MODULE__, source, name: name)

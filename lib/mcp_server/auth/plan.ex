@@ -143,9 +143,7 @@ defmodule McpServer.Auth.Plan do
 
     %Introspection{
       policy: policy,
-      source: options |> source(issuer) |> Map.put(:endpoint, given[:endpoint]),
-      client: %Secret{value: client},
-      endpoint: given[:endpoint],
+      source: options |> source(issuer) |> Map.merge(%{endpoint: given[:endpoint], client: %Secret{value: client}}),
       always: Keyword.get(given, :always, false),
       cache: given |> Keyword.get(:cache, 30_000) |> div(1_000)
     }

@@ -5,7 +5,7 @@ defmodule McpServer.Auth.Verification do
   # verifier.
 
   alias McpServer.Auth
-  alias McpServer.Auth.{Cache, Introspection, Issuer, Plan, Possession, Refusal, Scopes, Signature, Tenants}
+  alias McpServer.Auth.{Cache, Introspector, Issuer, Plan, Possession, Refusal, Scopes, Signature, Tenants}
   alias McpServer.{JSON, Outline, Telemetry}
   alias McpServer.Protocol.Auth, as: Rules
 
@@ -117,7 +117,7 @@ defmodule McpServer.Auth.Verification do
   end
 
   defp ask(%{introspection: introspection} = plan, token, digest, now) do
-    with {:ok, grant} <- Introspection.grant(introspection, token, now),
+    with {:ok, grant} <- Introspector.grant(introspection, token, digest),
          {:ok, auth} <- granted(plan, grant) do
       remember(plan, digest, auth, now: now, seconds: introspection.cache)
     else

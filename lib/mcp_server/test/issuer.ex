@@ -98,6 +98,7 @@ defmodule McpServer.Test.Issuer do
     {:ok, port} = :inet.port(listener)
     url = "http://localhost:#{port}"
     :ok = McpServer.Auth.Issuer.forget_url(url)
+    :ok = McpServer.Auth.Introspector.forget_url(url)
     issuer = self()
     _acceptor = spawn_link(fn -> accept(listener, issuer) end)
 
