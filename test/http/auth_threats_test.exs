@@ -307,6 +307,34 @@ defmodule McpServer.HttpAuthThreatsTest do
       end
     end
 
+    @tag req: ["T30", "R19"]
+    on_both "with the task of another user or client in a session: unknown", context do
+      {server, issuer} = issued(context)
+      mine = token(issuer)
+      session = HttpSession.open(server, "2025-11-25", headers: bearer(mine))
+      arguments = %{"name" => "sleep", "arguments" => %{"ms" => 60_000}, "task" => %{"ttl" => 60_000}}
+      assert {200, nil, created} = ask(server, bearer(mine), of_session(legacy("tools/call", arguments), session.id))
+      assert %{"result" => %{"task" => %{"taskId" => task}}} = created
+
+      for other <- [token(issuer, subject: "bob"), token(issuer, client_id: "other")] do
+        session = HttpSession.open(server, "2025-11-25", headers: bearer(other))
+
+        for verb <- ["get", "result", "cancel"] do
+          request = of_session(legacy("tasks/" <> verb, %{"taskId" => task}), session.id)
+          assert ask(server, bearer(other), request) == {200, nil, Map.put(error(-32602, "Task not found"), "id", 1)}
+        end
+
+        assert {200, nil, %{"result" => listed}} =
+                 ask(server, bearer(other), of_session(legacy("tasks/list"), session.id))
+
+        assert listed == %{"tasks" => []}
+      end
+
+      again = HttpSession.open(server, "2025-11-25", headers: bearer(mine))
+      assert {200, nil, %{"result" => listed}} = ask(server, bearer(mine), of_session(legacy("tasks/list"), again.id))
+      assert Enum.map(listed["tasks"], & &1["taskId"]) == [task]
+    end
+
     def anyone(request) do
       case List.keyfind(request.req_headers, "authorization", 0) do
         {_name, "Bearer " <> name} -> {:ok, name}
