@@ -45,36 +45,51 @@ defmodule McpServer.SessionStore.ETS do
   end
 
   @impl McpServer.SessionStore
-  def put(options, key, value, ttl, holder) do
+  def put(_options, key, value, ttl, holder) do
     forget_expired(now())
-    :ok = delete(options, key)
-    bytes = byte_size(value) + @row_bytes
+    # A sub-binary would keep its whole binary alive.
+    store({key, :binary.copy(value), now() + ttl, holder})
+  end
 
-    if room?(bytes, holder) do
-      expires_at = now() + ttl
-      count(holder, bytes)
-      # A sub-binary would keep its whole binary alive.
-      :ets.insert(@table, {key, :binary.copy(value), expires_at, holder})
-      :ets.insert(@order, {{expires_at, key}})
-      :ok
-    else
-      {:error, :full}
+  # An old value is replaced in one step, so that it is kept without room and readers always find one of the two.
+  defp store({key, _value, _expires_at, holder} = row) do
+    old = :ets.lookup(@table, key)
+
+    cond do
+      not room?(bytes([row]) - bytes(old), bytes([row]) - bytes(of(old, holder)), holder) -> {:error, :full}
+      replaced?(old, row) -> recount(old, row)
+      # Another process has changed the value meanwhile.
+      true -> store(row)
     end
   end
 
-  defp room?(bytes, holder) do
-    taken(:all) + bytes <= @max_bytes and
-      (holder == nil or taken({:holder, holder}) + bytes <= Share.of({@max_bytes, @max_share}))
+  defp replaced?([], row), do: :ets.insert_new(@table, row)
+  defp replaced?([old], row), do: :ets.select_replace(@table, [{old, [], [{:const, row}]}]) == 1
+
+  defp recount(old, {key, _value, expires_at, holder} = row) do
+    count(holder, bytes([row]))
+    Enum.each(old, &uncount/1)
+    :ets.insert(@order, {{expires_at, key}})
+    :ok
+  end
+
+  defp uncount({key, _value, expires_at, holder} = row) do
+    :ets.delete(@order, {expires_at, key})
+    count(holder, -bytes([row]))
+  end
+
+  defp of(rows, holder), do: Enum.filter(rows, &(elem(&1, 3) == holder))
+
+  defp bytes(rows), do: rows |> Enum.map(&(byte_size(elem(&1, 1)) + @row_bytes)) |> Enum.sum()
+
+  defp room?(more, more_of_holder, holder) do
+    taken(:all) + more <= @max_bytes and
+      (holder == nil or taken({:holder, holder}) + more_of_holder <= Share.of({@max_bytes, @max_share}))
   end
 
   @impl McpServer.SessionStore
   def delete(_options, key) do
-    for {^key, value, expires_at, holder} <- :ets.take(@table, key) do
-      :ets.delete(@order, {expires_at, key})
-      count(holder, -(byte_size(value) + @row_bytes))
-    end
-
-    :ok
+    @table |> :ets.take(key) |> Enum.each(&uncount/1)
   end
 
   @doc "The size of all values in bytes."
@@ -102,13 +117,15 @@ defmodule McpServer.SessionStore.ETS do
     case :ets.first(@order) do
       {expires_at, key} = first when expires_at <= now ->
         :ets.delete(@order, first)
-        delete([], key)
+        for {_key, _value, ^expires_at, _holder} = row <- :ets.lookup(@table, key), removed?(row), do: uncount(row)
         forget_expired(now)
 
       _later_or_none ->
         :ok
     end
   end
+
+  defp removed?(row), do: :ets.select_delete(@table, [{row, [], [true]}]) == 1
 
   defp now, do: System.monotonic_time(:millisecond)
 

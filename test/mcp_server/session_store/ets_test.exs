@@ -52,6 +52,19 @@ defmodule McpServer.SessionStore.ETSTest do
     assert ETS.bytes() <= 64 * 1024 * 1024
   end
 
+  test "a value that has no room leaves the one it would replace" do
+    on_exit(fn -> for n <- 1..1_200, do: Session.delete_session(conn(n, 3), "k") end)
+    conn = conn(1, 3)
+    assert Session.put_session(conn, "cart", "apples") == :ok
+    value = String.duplicate("x", 16_000)
+    assert Enum.find(2..1_200, &(Session.put_session(conn(&1, 3), "k", value) == {:error, :full})) in 1_000..1_100
+
+    assert Session.put_session(conn, "k", value) == {:error, :full}
+    assert Session.get_session(conn, "cart") == "apples"
+    assert Session.put_session(conn, "cart", "pears") == :ok
+    assert Session.get_session(conn, "cart") == "pears"
+  end
+
   test "clients without a principal are told apart by their addresses" do
     on_exit(fn -> for n <- 1..1_200, last <- 1..2, do: Session.delete_session(conn(n, last), "k") end)
     value = String.duplicate("x", 16_000)
