@@ -51,9 +51,15 @@ defmodule McpServer.Session do
   `McpServer.DualResponse.SessionStore` uses the store of a `McpServer.DualResponse`: Mnesia or PostgreSQL. For another
   store write a module with the callbacks of `McpServer.SessionStore`.
 
+  During a deploy nodes of two releases may share a store. A value with an atom that only the newer release knows, such
+  as a new struct or field, cannot be read by the older one: `get_session/3` raises. The session's other values stay
+  readable, and changes keep it.
+
   Concurrent calls of a session on one node change its values one after the other. On nodes that are not connected the
   last write wins.
   """
+
+  require Logger
 
   alias McpServer.{Conn, SessionStore, Share}
 
@@ -81,19 +87,22 @@ defmodule McpServer.Session do
     plain?(value) ||
       raise ArgumentError, "a session keeps plain data, and #{inspect(key)} has a process or a function in it"
 
-    change(conn, &Map.put(&1, key, value))
+    change(conn, &Map.put(&1, encoded(key), encoded(value)))
   end
 
   @doc """
   The value under a key, or `default`.
 
-  Raises `RuntimeError` if the store fails, so that a failure is not mistaken for a missing value.
+  Raises `RuntimeError` if the store fails, or if the value has an atom that this node does not know. So neither is
+  mistaken for a missing value.
   """
   @spec get_session(Conn.t(), key(), default :: term()) :: term()
   def get_session(%Conn{} = conn, key, default \\ nil) do
+    stored = encoded(key)
+
     with {:ok, place} <- place(conn),
-         {:ok, values} <- read(place) do
-      Map.get(values, key, default)
+         {:ok, %{^stored => value}} <- read(place) do
+      decoded!(value, key)
     else
       {:error, :unavailable} -> raise "the session store failed"
       _no_session_or_values -> default
@@ -102,7 +111,7 @@ defmodule McpServer.Session do
 
   @doc "Deletes the value under a key."
   @spec delete_session(Conn.t(), key()) :: :ok | {:error, failure()}
-  def delete_session(%Conn{} = conn, key), do: change(conn, &Map.delete(&1, key))
+  def delete_session(%Conn{} = conn, key), do: change(conn, &Map.delete(&1, encoded(key)))
 
   @doc """
   Returns a new handle, and a conn that reads and writes the values of the handle.
@@ -163,8 +172,19 @@ defmodule McpServer.Session do
   defp read({key, _holder}) do
     with {:ok, bytes} <- SessionStore.get(key), do: {:ok, :erlang.binary_to_term(bytes, [:safe])}
   rescue
-    # The bytes of another release contain atoms that this node does not know.
-    ArgumentError -> :none
+    ArgumentError ->
+      Logger.error("MCP session store: the bytes of a session are not those that were stored")
+      {:error, :unavailable}
+  end
+
+  # Each key and value is encoded separately, so that an atom of another release makes only its own value unreadable.
+  defp encoded(term), do: :erlang.term_to_binary(term, minor_version: 2)
+
+  defp decoded!(value, key) do
+    :erlang.binary_to_term(value, [:safe])
+  rescue
+    ArgumentError ->
+      raise "the session's value #{inspect(key)} has an atom that this node does not know, such as one of a newer release"
   end
 
   # Another principal's, router's or mount's values have another key. The store learns no id.
