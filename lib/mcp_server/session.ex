@@ -55,8 +55,9 @@ defmodule McpServer.Session do
   as a new struct or field, cannot be read by the older one: `get_session/3` raises. The session's other values stay
   readable, and changes keep it.
 
-  Concurrent calls of a session on one node change its values one after the other. On nodes that are not connected the
-  last write wins.
+  Concurrent calls change the values of a session or a handle one after the other, on all connected nodes that share a
+  store. `get_session/3` and a later `put_session/3` are not one change. On nodes that are not connected the last write
+  wins.
   """
 
   require Logger
@@ -152,8 +153,14 @@ defmodule McpServer.Session do
 
   defp change(conn, fun) do
     with {:ok, {key, _holder} = place} <- place(conn),
-         do: :global.trans({{__MODULE__, key}, self()}, fn -> change_alone(place, fun) end, [node()])
+         do: :global.trans({{__MODULE__, key}, self()}, fn -> change_alone(place, fun) end, nodes(conn))
   end
+
+  # Calls with one handle may run on several nodes, but those of a session run on the connected node that owns it.
+  defp nodes(%Conn{private: %{__MODULE__ => {:handle, _handle}}}),
+    do: if(SessionStore.shared?(), do: [node() | Node.list()], else: [node()])
+
+  defp nodes(_conn), do: [node()]
 
   defp change_alone({key, holder} = place, fun) do
     with {:ok, values} <- values(place) do

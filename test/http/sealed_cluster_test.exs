@@ -5,7 +5,7 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
 
     import McpServer.HttpRequests
 
-    alias McpServer.{Epmd, HttpVm}
+    alias McpServer.{Conn, Epmd, HttpRouter, HttpVm, Session, SharedValues}
     alias McpServer.Http.Cluster.Node, as: Home
     alias McpServer.Http.Session.Tombstones
     alias McpServer.Http.Sessions
@@ -54,6 +54,19 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
       assert Enum.map(vms, &count/1) == List.update_at(before, 0, &(&1 + 1))
       assert HttpSession.delete(at(session, third)).status == 204
       for vm <- vms, do: assert(HttpSession.status(at(session, vm), legacy("ping")) == 404)
+    end
+
+    test "#{kind}: changes of one handle on two nodes are all kept", %{vms: [one, other, _third] = vms} do
+      SharedValues.share(vms)
+      on_exit(fn -> SharedValues.unshare(vms) end)
+      conn = %Conn{router: HttpRouter, principal: "ada"}
+      {:ok, handle, _conn} = HttpVm.call(one, Session, :open_handle, [conn])
+      put = fn vm, keys -> Task.async(fn -> HttpVm.call(vm, SharedValues, :put_each, [conn, handle, keys]) end) end
+      keys = for n <- 1..60, do: "key #{n}"
+      {first, rest} = Enum.split(keys, 30)
+      answers = Task.await_many([put.(one, first), put.(other, rest)], 60_000)
+      assert Enum.uniq(List.flatten(answers)) == [:ok]
+      assert HttpVm.call(other, SharedValues, :get_each, [conn, handle, keys]) == keys
     end
 
     test "#{kind}: a node that goes leaves its sessions to the others, and one of them takes each", %{
