@@ -15,6 +15,8 @@ defmodule McpServer.Changes do
       McpServer.Changes.tools_changed(MyApp.MCP, to: [principal: "ada"])
       McpServer.Changes.resource_updated(MyApp.MCP, "config://app", to: [session: conn.session_id])
 
+  Other options raise `ArgumentError`, so that no mistake notifies everybody.
+
   Changes are not stored, because a client that connects later reads the current lists.
 
   ## Reloaded code
@@ -25,7 +27,7 @@ defmodule McpServer.Changes do
   """
 
   alias McpServer.Http.Cluster.Node, as: Home
-  alias McpServer.Recipient
+  alias McpServer.{Outline, Recipient}
 
   # The message queue length of a client's process at which log messages are dropped.
   @most_waiting 1_000
@@ -37,19 +39,36 @@ defmodule McpServer.Changes do
 
   @doc "Notifies clients that the list of tools has changed."
   @spec tools_changed(router :: module(), to: recipient()) :: :ok
-  def tools_changed(router, options \\ []), do: publish(router, :tools, options)
+  def tools_changed(router, options \\ []), do: publish(router, :tools, recipient!(options))
 
   @doc "Notifies clients that the list of prompts has changed."
   @spec prompts_changed(router :: module(), to: recipient()) :: :ok
-  def prompts_changed(router, options \\ []), do: publish(router, :prompts, options)
+  def prompts_changed(router, options \\ []), do: publish(router, :prompts, recipient!(options))
 
   @doc "Notifies clients that the list of resources or of resource templates has changed."
   @spec resources_changed(router :: module(), to: recipient()) :: :ok
-  def resources_changed(router, options \\ []), do: publish(router, :resources, options)
+  def resources_changed(router, options \\ []), do: publish(router, :resources, recipient!(options))
 
   @doc "Notifies clients that the resource `uri` has changed."
   @spec resource_updated(router :: module(), uri :: String.t(), to: recipient()) :: :ok
-  def resource_updated(router, uri, options \\ []) when is_binary(uri), do: publish(router, {:resource, uri}, options)
+  def resource_updated(router, uri, options \\ []) when is_binary(uri),
+    do: publish(router, {:resource, uri}, recipient!(options))
+
+  # An option that is not known would otherwise notify all clients.
+  defp recipient!([]), do: :router
+
+  defp recipient!([{:to, to}]) do
+    case Recipient.new(to) do
+      {:ok, recipient} -> recipient
+      {:error, text} -> raise ArgumentError, "to: of a change: " <> text
+    end
+  end
+
+  defp recipient!(options) do
+    raise ArgumentError,
+          "a change has only the option to:. Write to: [principal: principal], or to: [session: id], got: " <>
+            Outline.of(options)
+  end
 
   # Sends an encoded log message of one level to sessions.
   @doc false
@@ -126,14 +145,7 @@ defmodule McpServer.Changes do
   def listened_to_here, do: :pg.which_local_groups(__MODULE__)
 
   @doc false
-  @spec publish(router :: module(), change(), Recipient.t() | keyword()) :: :ok
-  def publish(router, change, options) when is_list(options) do
-    case Recipient.new(Keyword.get(options, :to, [])) do
-      {:ok, recipient} -> publish(router, change, recipient)
-      {:error, text} -> raise ArgumentError, "to: of a change: " <> text
-    end
-  end
-
+  @spec publish(router :: module(), change(), Recipient.t()) :: :ok
   def publish(router, change, recipient), do: tell(:pg.get_members(__MODULE__, router), change, recipient)
 
   defp tell(listeners, change, :router), do: Enum.each(listeners, &send(&1, {:mcp_change, change}))

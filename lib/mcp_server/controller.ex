@@ -223,7 +223,11 @@ defmodule McpServer.Controller do
   @doc group: "While a call runs"
   @spec log(Conn.t(), atom | String.t(), term, keyword) :: sent
   def log(%Conn{} = conn, level, data, options \\ []) do
-    Call.notify(conn, :message, %{level: level!(level), logger: Keyword.get(options, :logger), data: data})
+    Call.notify(conn, :message, %{
+      level: level!(level),
+      logger: Keyword.validate!(options, [:logger])[:logger],
+      data: data
+    })
   end
 
   @doc """
@@ -271,7 +275,7 @@ defmodule McpServer.Controller do
           input_required
   def input_required(requests, options \\ []) do
     requests = Map.new(requests, fn {key, %InputRequest{} = request} -> {to_string(key), request} end)
-    {:input_required, requests, Keyword.get(options, :state)}
+    {:input_required, requests, Keyword.validate!(options, [:state])[:state]}
   end
 
   @doc """

@@ -7,7 +7,6 @@ defmodule McpServer.Recipient do
 
   @doc "The recipient from the option `principal:` or `session:`, or an error text."
   @spec new(term()) :: {:ok, t()} | {:error, String.t()}
-  def new([]), do: {:ok, :router}
   def new([{:principal, nil}]), do: {:error, "a principal is not nil: clients without one are nobody's"}
   def new([{:principal, principal}]), do: {:ok, principal(principal)}
   def new([{:session, id}]) when is_binary(id), do: {:ok, {:session, id}}

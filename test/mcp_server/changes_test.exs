@@ -17,6 +17,38 @@ defmodule McpServer.ChangesTest do
     refute_received {:mcp_change, _}
   end
 
+  test "options that would notify everybody by mistake are refused with what to write" do
+    :ok = Changes.listen(ChangesTest.Refused)
+    write = "Write to: [principal: principal], or to: [session: id]"
+
+    for {options, got} <- [
+          {[principal: "ada"], "[principal: #String<3 bytes>]"},
+          {[for: [principal: "ada"]], "[for: [principal: #String<3 bytes>]]"},
+          {[to: [session: "s"], only: true], "[to: [session: #String<1 bytes>], only: true]"},
+          {"ada", "#String<3 bytes>"},
+          {{:principal, "ada"}, "{:principal, #String<3 bytes>}"}
+        ],
+        notify <- [
+          &Changes.tools_changed/2,
+          &Changes.prompts_changed/2,
+          &Changes.resources_changed/2,
+          &Changes.resource_updated(&1, "a:1", &2)
+        ] do
+      assert_raise ArgumentError, "a change has only the option to:. #{write}, got: #{got}", fn ->
+        notify.(ChangesTest.Refused, options)
+      end
+    end
+
+    for to <- [[], "ada", [user: "ada"], nil] do
+      assert_raise ArgumentError, "to: of a change: write principal: principal, or session: id", fn ->
+        Changes.tools_changed(ChangesTest.Refused, to: to)
+      end
+    end
+
+    refute_received {:mcp_change, _change}
+    refute_received {:mcp_change, _change, _recipient}
+  end
+
   test "nobody listening is fine" do
     assert Changes.tools_changed(ChangesTest.Nobody) == :ok
   end

@@ -116,6 +116,7 @@ defmodule McpServer.ControllerTest do
                {:input_required, %{"a" => list_roots(), "b" => list_roots()}, {1, 2}}
 
       assert input_required([]) == {:input_required, %{}, nil}
+      assert_raise ArgumentError, ~r/unknown keys \[:stat\]/, fn -> input_required([], stat: 1) end
     end
 
     test "the answers, as far as they are answers" do
@@ -189,6 +190,7 @@ defmodule McpServer.ControllerTest do
     end
 
     test "a level that does not exist" do
+      assert_raise ArgumentError, ~r/unknown keys \[:loger\]/, fn -> log(%Conn{}, :info, "hi", loger: "test") end
       assert_raise ArgumentError, ~r/\Aexpected a level of debug, info, /, fn -> log(%Conn{}, :warn, "hi") end
     end
   end

@@ -80,6 +80,7 @@ defmodule McpServer.Protocol.NotifyTest do
     for {scope, message, text} <- [
           {"router", [log: 1], "a scope is a router, {router, principal: principal}"},
           {{AccessRouter, user: "ada"}, [log: 1], "write principal: principal, or session: id"},
+          {{AccessRouter, []}, [log: 1], "write principal: principal, or session: id"},
           {AccessRouter, [], "write log: data, level: :info, logger: \"name\", or resource_updated: uri"},
           {AccessRouter, [resource_updated: 1], "write log: data"},
           {AccessRouter, [log: 1, lvel: :info], "write log: data"},
