@@ -13,6 +13,7 @@ defmodule McpServer.RateLimit do
   ]
 
   @max_keys 100_000
+  @max_answers 10
 
   @moduledoc """
   A `McpServer.Plug` that limits the number of calls per time for each client.
@@ -50,14 +51,19 @@ defmodule McpServer.RateLimit do
   Buckets are in the memory of the node, so a client of three nodes has three. There are at most
   #{McpServer.Limit.digits(@max_keys)} of them. Full buckets are removed to make room. If all are in use, new clients of a statement share one bucket.
 
-  Each call of the handler counts: a handler that asks the user counts again when it gets the answer. The function of a
-  task does not count again.
+  ## Questions to the user
+
+  A call counts once, even if its handler asks the user (`confirm/4` or `input_required/2` of `McpServer.Controller`):
+  up to #{@max_answers} answers of a call are free. In revision 2026-07-28 an answer is a request with the state of the question, and
+  only the first one is free. An answer counts like a new call if it is sent again, if it comes after
+  `request_state_ttl:`, or if another node has asked. Several nodes need the same `secret:`, because every question has a
+  state. The function of a task does not count again.
   """
 
   @behaviour McpServer.Plug
 
   alias McpServer.{Conn, NamedFunction, Share}
-  alias McpServer.RateLimit.Bucket
+  alias McpServer.RateLimit.{Answers, Bucket}
 
   @impl true
   def init(options) do
@@ -68,14 +74,29 @@ defmodule McpServer.RateLimit do
   end
 
   @impl true
-  def call(%Conn{called: %{kind: :task}} = conn, next, _options), do: next.(conn)
+  def call(%Conn{called: %{kind: :task}} = conn, next, _options) do
+    {_mark, conn} = Answers.open(conn)
+    next.(conn)
+  end
 
-  def call(conn, next, %{by: by} = options) do
-    with holder when holder != :unlimited <- holder(by, conn),
-         {:wait, wait_us} <- take({conn.called.plug, holder}, options) do
+  def call(conn, next, options) do
+    {mark, conn} = Answers.open(conn)
+
+    with nil <- Answers.use(mark),
+         {:wait, wait_us} <- count(conn, options) do
       {:error, {:retry_after, div(wait_us + 999_999, 1_000_000)}}
     else
-      _granted -> next.(conn)
+      left -> conn |> next.() |> Answers.mark(left)
+    end
+  end
+
+  defp count(conn, %{by: by} = options) do
+    with holder when holder != :unlimited <- holder(by, conn),
+         {:wait, wait_us} <- take({conn.called.plug, holder}, options) do
+      {:wait, wait_us}
+    else
+      :unlimited -> 0
+      :ok -> @max_answers
     end
   end
 
@@ -96,11 +117,11 @@ defmodule McpServer.RateLimit do
   defp called({module, function}, conn), do: apply(module, function, [conn])
   defp called(function, conn), do: function.(conn)
 
-  # Makes the table of the buckets; the calling process owns it.
+  # Makes the tables of the buckets and the answers; the calling process owns them.
   @doc false
   @spec create_table() :: :ok
   def create_table do
     :ets.new(__MODULE__, [:named_table, :public, read_concurrency: true, write_concurrency: true])
-    :ok
+    Answers.create_table()
   end
 end

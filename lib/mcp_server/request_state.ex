@@ -14,9 +14,12 @@ defmodule McpServer.RequestState do
   def seal(_request, _principal, nil, _place), do: nil
 
   def seal(request, principal, state, place) do
-    ttl_ms = Application.get_env(:mcp_server, :request_state_ttl, @ttl_ms)
-    Protocol.seal_state(Secret.key(), principal, request, state, ttl_ms, place)
+    Protocol.seal_state(Secret.key(), principal, request, state, ttl_ms(), place)
   end
+
+  @doc "How long a state can be sent back, in milliseconds."
+  @spec ttl_ms() :: pos_integer()
+  def ttl_ms, do: Application.get_env(:mcp_server, :request_state_ttl, @ttl_ms)
 
   @doc false
   @spec open(Request.t(), principal :: term(), Protocol.place()) :: {:ok, term()} | {:error, :invalid_state}

@@ -112,6 +112,73 @@ defmodule McpServer.RateLimitTest do
     end
   end
 
+  describe "a call that asks the user" do
+    @accepted %{"action" => "accept", "content" => %{}}
+
+    @tag :tmp_dir
+    test "counts once, on every way, and the next call is refused", %{tmp_dir: tmp_dir} do
+      for {way, ask} <- ways(RateRouter, tmp_dir),
+          {tool, done} <- [{"confirmed", "done"}, {"stateless", "done, nil"}] do
+        params = %{"name" => tool, "arguments" => %{"who" => "asks #{way}"}}
+        assert {%{"result" => result}, ["Sure?"]} = ask.("tools/call", params, @accepted)
+        assert {way, text(result)} == {way, done}
+        assert {%{"result" => %{"isError" => true} = refused}, []} = ask.("tools/call", params, @accepted)
+        assert wait(text(refused)) in 3_000..3_600
+      end
+    end
+
+    for revision <- @eras do
+      test "#{revision}: counts again after ten answers" do
+        test = self()
+
+        answers = fn "elicitation/create", %{"message" => message} ->
+          send(test, {:asked, message})
+          @accepted
+        end
+
+        who = %{"who" => "insists #{unquote(revision)}"}
+        assert {:ok, refused} = call_tool("insists", who, revision: unquote(revision), answers: answers)
+        assert wait(text(refused)) in 3_000..3_600
+
+        for n <- 1..11 do
+          question = "#{n}?"
+          assert_received {:asked, ^question}
+        end
+
+        refute_received {:asked, _question}
+      end
+
+      test "#{revision}: and continues as a task" do
+        answers = %{"elicitation/create" => @accepted}
+        who = %{"who" => "premiere #{unquote(revision)}"}
+        assert {:ok, result} = call_tool("premiere", who, revision: unquote(revision), answers: answers)
+        assert text(result) == "rendered, nil"
+        assert {:ok, refused} = call_tool("premiere", who, revision: unquote(revision), answers: answers)
+        assert wait(text(refused)) in 3_000..3_600
+      end
+    end
+
+    test "counts again if the client repeats an answer" do
+      server = HttpServers.start(:listener, router: RateRouter)
+      capable = [capabilities: %{"elicitation" => %{}}]
+      call = &HttpClient.exchange(server, HttpRequests.modern("tools/call", &1, capable))
+      params = %{"name" => "confirmed", "arguments" => %{"who" => "repeats"}}
+      assert {%{status: 200}, [%{"result" => %{"requestState" => state}}]} = call.(params)
+      answer = Map.merge(params, %{"inputResponses" => %{"confirm" => @accepted}, "requestState" => state})
+      assert {%{status: 200}, [%{"result" => result}]} = call.(answer)
+      assert text(result) == "done"
+      assert {%{status: 429}, [%{"result" => %{"isError" => true} = refused}]} = call.(answer)
+      assert wait(text(refused)) in 3_000..3_600
+    end
+
+    test "does not count again only for answers that the client made up" do
+      conn = %Conn{client_capabilities: %{"elicitation" => %{}}, input_responses: %{"sure" => @accepted}}
+      call = &RateRouter.call_tool(&1, "stateless", %{"who" => "makes up"})
+      assert {:ok, [%{text: "done, nil"}]} = call.(conn)
+      assert {:error, "Too many calls. Try again in " <> _seconds} = call.(conn)
+    end
+  end
+
   test "options that are wrong say what is allowed" do
     assert_raise ArgumentError, "McpServer.RateLimit needs limit: an integer from 1 to 10_000_000", fn ->
       RateLimit.init([])

@@ -47,6 +47,31 @@ defmodule McpServer.RateRouter do
     plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
   end
 
+  # Both limits count a call once, with its answers.
+  scope do
+    plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
+
+    tool "confirmed", "Asks for consent", Handlers, :confirmed do
+      input_field "who", "Who asks", :string, required: true
+      plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
+    end
+  end
+
+  tool "stateless", "Asks without a state", Handlers, :asks do
+    input_field "who", "Who asks", :string, required: true
+    plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
+  end
+
+  tool "insists", "Asks for ever", Handlers, :insists do
+    input_field "who", "Who asks", :string, required: true
+    plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
+  end
+
+  tool "premiere", "Asks, then renders", Handlers, :premiere, task_support: :optional, task_start: :handler do
+    input_field "who", "Who asks", :string, required: true
+    plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
+  end
+
   prompt "hello", "Once an hour", completion: false do
     argument "who", "Who asks", required: true
     plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
@@ -64,5 +89,22 @@ defmodule McpServer.RateRouter.Handlers do
   def boom(_conn, _arguments), do: raise("boom")
   def hello(_conn, _arguments), do: "Hello"
   def film(_conn, _arguments), do: as_task(fn _conn -> {:ok, "rendered"} end)
+
+  def confirmed(conn, _arguments), do: confirm(conn, "Sure?", fn -> {:ok, "done"} end)
+
+  def asks(conn, _arguments) do
+    if accepted(conn, "sure"), do: {:ok, "done, #{inspect(state(conn))}"}, else: input_required(sure: sure())
+  end
+
+  def insists(conn, _arguments) do
+    rounds = (state(conn) || 0) + 1
+    input_required([sure: sure("#{rounds}?")], state: rounds)
+  end
+
+  def premiere(conn, _arguments),
+    do: confirm(conn, "Sure?", fn -> as_task(fn conn -> {:ok, "rendered, #{inspect(state(conn))}"} end) end)
+
+  defp sure(text \\ "Sure?"), do: elicit(text, %{"type" => "object", "properties" => %{}})
+
   def who(conn), do: if(conn.called.arguments["who"] != "friend", do: conn.called.arguments["who"])
 end

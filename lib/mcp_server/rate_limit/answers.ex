@@ -1,0 +1,61 @@
+defmodule McpServer.RateLimit.Answers do
+  @moduledoc false
+  # The answers to the questions of counted calls, which do not count again.
+  #
+  # The state of a question gets a mark, which the client can neither read nor change. A mark is used once, so that a
+  # client cannot repeat an answer for free calls. A counted call has a few marks, so that it cannot be prolonged for
+  # ever.
+
+  alias McpServer.{Conn, RequestState}
+  alias McpServer.RateLimit.Bucket
+
+  @typedoc "The mark of a state: its row in the table, and the number of answers that the call still has."
+  @type mark :: {id :: binary() | nil, left :: non_neg_integer()}
+
+  @max_rows 100_000
+  @id_bytes 16
+
+  @doc "Makes the table of the unused marks; the calling process owns it."
+  @spec create_table() :: :ok
+  def create_table do
+    :ets.new(__MODULE__, [:named_table, :public, write_concurrency: true])
+    :ok
+  end
+
+  @doc "Takes the mark from the state of a call."
+  @spec open(Conn.t()) :: {mark() | nil, Conn.t()}
+  def open(%Conn{state: {:mcp_counted, mark, state}} = conn), do: {mark, %{conn | state: state}}
+  def open(conn), do: {nil, conn}
+
+  @doc "Uses a mark. Returns the number of answers that are left, or `nil` if the call must be counted."
+  @spec use(mark() | nil) :: non_neg_integer() | nil
+  def use({id, left}) when id != nil do
+    case :ets.take(__MODULE__, id) do
+      [{^id, until}] -> if until > now(), do: left - 1
+      [] -> nil
+    end
+  end
+
+  def use(_unmarked), do: nil
+
+  @doc "Puts a mark into the state of a question, if the handler returned one."
+  @spec mark(term(), left :: non_neg_integer()) :: term()
+  # This is no question, but a mistake of the handler.
+  def mark({:input_required, inputs, nil} = returned, _left) when inputs == %{}, do: returned
+
+  def mark({:input_required, inputs, state}, left),
+    do: {:input_required, inputs, {:mcp_counted, {if(left > 0, do: keep(now())), left}, state}}
+
+  def mark(returned, _left), do: returned
+
+  # Without room for a mark the answer counts.
+  defp keep(now) do
+    if Bucket.room?(__MODULE__, now, @max_rows) do
+      id = :crypto.strong_rand_bytes(@id_bytes)
+      :ets.insert(__MODULE__, {id, now + RequestState.ttl_ms() * 1_000})
+      id
+    end
+  end
+
+  defp now, do: System.monotonic_time(:microsecond)
+end
