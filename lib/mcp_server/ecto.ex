@@ -83,9 +83,10 @@ defmodule McpServer.Ecto do
 
     for name <- chosen(schema, options) do
       {type, keywords} = type!(schema, name)
-      validated = keywords(changeset.validations, name, type, keywords)
+      validations = for {^name, validation} <- Enum.reverse(changeset.validations), do: validation
+      validated = keywords(validations, type, keywords)
       required = if name in required, do: [required: true], else: []
-      {name, {type, options[:descriptions][name], required ++ validated}}
+      {name, {items(type, validations), options[:descriptions][name], required ++ validated}}
     end
   end
 
@@ -203,10 +204,18 @@ defmodule McpServer.Ecto do
   defp named(module, function), do: "#{inspect(module)}.#{function}/2"
 
   # Omits keywords that the enumeration or the type implies.
-  defp keywords(validations, name, type, keywords) do
-    read = for {^name, validation} <- Enum.reverse(validations), keyword <- read(validation, type), do: keyword
+  defp keywords(validations, type, keywords) do
+    read = for validation <- validations, keyword <- read(validation, type), do: keyword
     Keyword.merge(read, keywords)
   end
+
+  # A subset is an inclusion of each item.
+  defp items([{type, keywords}], validations) do
+    inclusions = for {:subset, values} <- validations, do: {:inclusion, values}
+    [{type, keywords(inclusions, type, keywords)}]
+  end
+
+  defp items(type, _validations), do: type
 
   defp read({:length, options}, [_items]), do: lengths(options, :min_items, :max_items)
   defp read({:length, options}, :string), do: lengths(options, :min_length, :max_length)
@@ -215,7 +224,7 @@ defmodule McpServer.Ecto do
     for {bound, value} <- bounds, is_number(value), keyword = @bounds[bound], do: {keyword, value}
   end
 
-  defp read({kind, values}, :string) when kind in [:inclusion, :subset], do: texts(values)
+  defp read({:inclusion, values}, :string), do: texts(values)
   defp read({:inclusion, %Range{first: first, last: last}}, :integer), do: [minimum: first, maximum: last]
 
   defp read({:inclusion, values}, type) when type in [:integer, :number],

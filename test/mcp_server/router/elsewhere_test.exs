@@ -32,6 +32,7 @@ defmodule McpServer.Router.ElsewhereTest do
       weight: :float,
       kind: {:parameterized, {Ecto.Enum, %{mappings: [draft: "d", final: "f"]}}},
       tags: {:array, :string},
+      sizes: {:array, :integer},
       days: {:array, :date},
       due: :utc_datetime_usec,
       slug: :string,
@@ -57,6 +58,8 @@ defmodule McpServer.Router.ElsewhereTest do
         currency: {:length, [is: 3, count: :bytes]},
         slug: {:format, ~r/(?=x)/},
         slug: {:format, ~r/\A[a-z]+\z/},
+        sizes: {:subset, 1..3},
+        tags: {:subset, ["red", "blue"]},
         tags: {:length, [min: 1, max: 5]},
         weight: {:number, [greater_than: 0.5]},
         stars: {:number, [greater_than_or_equal_to: 1, less_than: 6, message: "no"]},
@@ -131,7 +134,13 @@ defmodule McpServer.Router.ElsewhereTest do
                "stars" => %{"type" => "integer", "minimum" => 1, "exclusiveMaximum" => 6},
                "weight" => %{"type" => "number", "exclusiveMinimum" => 0.5},
                "kind" => %{"type" => "string", "enum" => ["draft", "final"]},
-               "tags" => %{"type" => "array", "items" => %{"type" => "string"}, "minItems" => 1, "maxItems" => 5},
+               "tags" => %{
+                 "type" => "array",
+                 "items" => %{"type" => "string", "enum" => ["red", "blue"]},
+                 "minItems" => 1,
+                 "maxItems" => 5
+               },
+               "sizes" => %{"type" => "array", "items" => %{"type" => "integer", "minimum" => 1, "maximum" => 3}},
                "days" => %{"type" => "array", "items" => %{"type" => "string", "format" => "date"}},
                "due" => %{"type" => "string", "format" => "date-time"},
                "slug" => %{"type" => "string", "pattern" => "^[a-z]+$"},
@@ -188,6 +197,10 @@ defmodule McpServer.Router.ElsewhereTest do
 
       assert called.("create", %{"title" => "a", "editors" => [%{"name" => "Ada", "born" => "1815-12-10"}]}) ==
                inspect(%{"title" => "a", "editors" => [%{"name" => "Ada", "born" => ~D[1815-12-10]}]})
+
+      tagged = &%{"title" => "a", "tags" => [&1]}
+      assert called.("create", tagged.("red")) == inspect(tagged.("red"))
+      assert called.("create", tagged.("green")) =~ "- /tags/0: "
 
       assert called.("create", %{"titel" => "a"}) =~ "- /titel: `titel` is not an argument, is `title` meant?"
 
