@@ -11,13 +11,25 @@ defmodule McpServer.Log do
   ]
 
   @moduledoc """
-  A `McpServer.Plug` that logs one line with `Logger` for each call.
+  A `McpServer.Plug` that logs one line with `Logger` for each return of a handler.
 
       plug McpServer.Log, level: :debug
 
   A line looks like `MCP tool "search": ok in 12 ms`. In place of `ok` there can be `error` (the handler's
   `{:error, …}`, or a result with `is_error`), `input_required`, `task` (the rest of the work becomes a task) or
   `raised RuntimeError`. The duration includes the handler and the plugs after this one.
+
+  The line says what the handler did, not how the call ended:
+
+  | call | lines |
+  |---|---|
+  | ends at its timeout, or is cancelled | none, unless the handler returns within `cancel_grace:` |
+  | has a result that the library refuses afterwards, such as one that its output schema does not allow | `ok`, and the log line of the failure |
+  | asks the client | `input_required` each time it asks, then the line of the result |
+  | continues as a task | `task`, then the line of the task |
+
+  `McpServer.Telemetry.attach_default_logger/1` logs one line at the end of each request, however it ended. It needs the
+  package `telemetry`.
 
   #{Options.document(@table)}
 

@@ -1,5 +1,5 @@
 defmodule McpServer.LogTest do
-  # Each call logs one line. Other tests log at the same time, so the tests find lines by the called name.
+  # Each return of a handler logs one line. Other tests log at the same time, so the tests find lines by the called name.
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RateRouter
 
@@ -31,6 +31,24 @@ defmodule McpServer.LogTest do
       assert [shown] = Enum.uniq(for ~s(MCP tool "shown": ok in N ms, ) <> shown <- lines, do: shown)
       assert shown == ~s(%{"who" => "#{String.duplicate("é", 200)}) <> ~s(" <> ...})
       refute Enum.any?(lines, &(&1 =~ "secret"))
+    end
+
+    test "#{revision}: a line stands for a return of the handler, not for the end of the call" do
+      lines =
+        lines(fn ->
+          assert {:ok, %{"isError" => true}} = call_tool("late", %{}, revision: @revision)
+          call_tool("wrong", %{}, revision: @revision)
+          answers = %{"elicitation/create" => %{"action" => "accept", "content" => %{}}}
+
+          assert {:ok, %{"content" => [%{"text" => "done"}]}} =
+                   call_tool("asked", %{}, revision: @revision, answers: answers)
+        end)
+
+      assert for(line <- lines, line =~ ~r/"(late|wrong|asked)"/, do: line) == [
+               ~s(MCP tool "wrong": ok in N ms),
+               ~s(MCP tool "asked": input_required in N ms),
+               ~s(MCP tool "asked": ok in N ms)
+             ]
     end
   end
 end

@@ -42,6 +42,10 @@ defmodule McpServer.RateRouter do
   tool "fails", "Fails", Handlers, :fail
   tool "raises", "Raises", Handlers, :boom
 
+  tool "late", "Is killed", Handlers, :sleep, timeout: 50
+  tool "wrong", "Returns nothing that a tool may return", Handlers, :wrong
+  tool "asked", "Asks for consent", Handlers, :confirmed
+
   tool "film", "Renders", Handlers, :film, task_support: :optional, task_start: :handler do
     input_field "who", "Who asks", :string, required: true
     plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
@@ -87,6 +91,8 @@ defmodule McpServer.RateRouter.Handlers do
   def busy(_conn, _arguments), do: {:error, {:retry_after, 7}}
   def fail(_conn, _arguments), do: {:error, "no"}
   def boom(_conn, _arguments), do: raise("boom")
+  def sleep(_conn, _arguments), do: Process.sleep(:infinity)
+  def wrong(_conn, _arguments), do: :wrong
   def hello(_conn, _arguments), do: "Hello"
   def film(_conn, _arguments), do: as_task(fn _conn -> {:ok, "rendered"} end)
 
