@@ -214,6 +214,13 @@ defmodule McpServer.RateLimitTest do
       assert for(_n <- 1..4, do: take.(9_000)) == [:ok, :ok, :ok, {:wait, 10}]
     end
 
+    test "has the next token after an interval, also for a call that was overtaken", %{table: table} do
+      rule = %{interval: 10, burst: 2}
+      take = &Bucket.take(table, {:a, :ada}, rule, &1, 100)
+      assert for(_n <- 1..2, do: take.(1_005)) == [:ok, :ok]
+      assert take.(1_000) == {:wait, 10}
+    end
+
     test "is one for all clients that come at the same time", %{table: table} do
       rule = %{interval: 1_000, burst: 50}
 

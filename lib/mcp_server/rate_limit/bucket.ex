@@ -25,7 +25,8 @@ defmodule McpServer.RateLimit.Bucket do
     next = max(full_at, now) + rule.interval
 
     case next - (now + rule.burst * rule.interval) do
-      wait when wait > 0 -> {:wait, wait}
+      # A parallel call may have taken its token later than `now`.
+      wait when wait > 0 -> {:wait, min(wait, rule.interval)}
       _enough -> replace(table, {key, full_at}, {key, next}, fn -> take(table, key, rule, now, max) end)
     end
   end
