@@ -9,7 +9,8 @@ defmodule McpServer.RateLimit do
       {:or, [:principal, :session, :peer], {:hook, 1}},
       default: :principal,
       doc: "what has its own bucket, see below"
-    ]
+    ],
+    status: [{:in, [429, 200]}, default: 429, doc: "the status of a refusal over HTTP, see below"]
   ]
 
   @max_keys 100_000
@@ -43,7 +44,9 @@ defmodule McpServer.RateLimit do
 
   The client gets the text "Too many calls. Try again in 12 seconds.". For a tool it is a result with `isError`, which
   the model reads, else a JSON-RPC error. Over HTTP the response has the status 429 and the header `Retry-After`, unless
-  it is part of a stream that has begun, or of a batch. A handler gives the same answer with
+  it is part of a stream that has begun, or of a batch. Many clients, such as the official ones for Python and TypeScript,
+  treat this status as a failure of the request, and the model never reads the text. With `status: 200` it does, and the
+  response has no `Retry-After`. A handler gives the same answer with
   `{:error, {:retry_after, seconds}}`, for example if a service that it calls is busy.
 
   ## Bounds
@@ -63,6 +66,7 @@ defmodule McpServer.RateLimit do
   @behaviour McpServer.Plug
 
   alias McpServer.{Conn, NamedFunction, Share}
+  alias McpServer.Dispatch.Outcome
   alias McpServer.RateLimit.{Answers, Bucket}
 
   @impl true
@@ -70,7 +74,7 @@ defmodule McpServer.RateLimit do
     checked = Options.check!("McpServer.RateLimit", @table, options)
     NamedFunction.check!(:by, checked.by, 1)
     interval = max(1, div(checked.per * 1_000, checked.limit))
-    %{interval: interval, burst: checked.burst || checked.limit, by: checked.by}
+    %{interval: interval, burst: checked.burst || checked.limit, by: checked.by, status: checked.status}
   end
 
   @impl true
@@ -84,11 +88,14 @@ defmodule McpServer.RateLimit do
 
     with nil <- Answers.use(mark),
          {:wait, wait_us} <- count(conn, options) do
-      {:error, {:retry_after, div(wait_us + 999_999, 1_000_000)}}
+      refuse(div(wait_us + 999_999, 1_000_000), options)
     else
       left -> conn |> next.() |> Answers.mark(left)
     end
   end
+
+  defp refuse(seconds, %{status: 429}), do: {:error, {:retry_after, seconds}}
+  defp refuse(seconds, %{status: 200}), do: {:error, Outcome.too_many(seconds)}
 
   defp count(conn, %{by: by} = options) do
     with holder when holder != :unlimited <- holder(by, conn),

@@ -53,6 +53,22 @@ defmodule McpServer.RateLimitTest do
                {"7", "Too many calls. Try again in 7 seconds."}
     end
 
+    test "#{kind}: with status: 200 a refused call is a result that clients give to the model, in both eras" do
+      server = HttpServers.start(unquote(kind), router: RateRouter)
+      session = HttpSession.open(server)
+      who = &%{"who" => "told #{unquote(kind)} #{&1}"}
+      modern = fn -> HttpClient.exchange(server, HttpRequests.modern_call("told", who.("modern"))) end
+      legacy = fn -> HttpSession.exchange(session, HttpRequests.legacy_call("told", who.("legacy"))) end
+
+      for call <- [modern, legacy] do
+        assert {%{status: 200}, [%{"result" => result}]} = call.()
+        assert text(result) == "done"
+        assert {%{status: 200} = response, [%{"result" => %{"isError" => true} = result}]} = call.()
+        assert wait(text(result)) in 3_000..3_600
+        assert HttpResponse.header(response, "retry-after") == nil
+      end
+    end
+
     test "#{kind}: a session and an address have buckets of their own" do
       server = HttpServers.start(unquote(kind), router: RateRouter)
       statuses = fn session -> elem(HttpSession.exchange(session, HttpRequests.legacy_call("session")), 0).status end
@@ -186,6 +202,10 @@ defmodule McpServer.RateLimitTest do
 
     assert_raise ArgumentError, ~r/\AMcpServer.RateLimit has no option :limits, did you mean limit\?/, fn ->
       RateLimit.init(limits: 3)
+    end
+
+    assert_raise ArgumentError, "expected :status to be 429 or 200, got: 503", fn ->
+      RateLimit.init(limit: 3, status: 503)
     end
 
     assert_raise ArgumentError, ~r/\Aexpected :by to be :principal or :session or :peer or a function/, fn ->

@@ -32,6 +32,11 @@ defmodule McpServer.RateRouter do
     plug RateLimit, limit: 1, per: @hour, by: :peer
   end
 
+  tool "told", "Once an hour, with a refusal that models read", Handlers, :run do
+    input_field "who", "Who asks", :string, required: true
+    plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}, status: 200
+  end
+
   tool "busy", "What it calls is busy", Handlers, :busy
 
   tool "shown", "Its arguments are logged", Handlers, :run do

@@ -21,6 +21,10 @@ defmodule McpServer.Dispatch.Outcome do
 
   @may_ask [:tool, :prompt, :resource, :resource_template]
 
+  @doc "The text for a client that has to wait."
+  @spec too_many(seconds :: pos_integer()) :: String.t()
+  def too_many(seconds), do: "Too many calls. Try again in #{seconds} second#{if seconds > 1, do: "s"}."
+
   @doc "The outcome of a request whose handler returned `returned` when it was called with `conn`."
   @spec of(Request.t(), term(), Conn.t()) :: t()
   def of(%Request{kind: kind}, {:input_required, inputs, state} = returned, _conn)
@@ -36,7 +40,7 @@ defmodule McpServer.Dispatch.Outcome do
   end
 
   def of(_request, {:error, {:retry_after, seconds}}, _conn) when seconds in 1..@max_retry_after//1,
-    do: {:busy, "Too many calls. Try again in #{seconds} second#{if seconds > 1, do: "s"}.", seconds}
+    do: {:busy, too_many(seconds), seconds}
 
   # The protocol's schema requires text messages and integer codes.
   def of(_request, {:error, %JsonRpc.Error{code: code, message: message} = error}, _conn)
