@@ -69,6 +69,16 @@ defmodule McpServer.RateLimitTest do
       end
     end
 
+    test "#{kind}: the wait may be longer than a day" do
+      session = HttpSession.open(HttpServers.start(unquote(kind), router: RateRouter))
+      call = fn -> HttpSession.exchange(session, HttpRequests.legacy_call("monthly")) end
+      assert {%{status: 200}, [%{"result" => result}]} = call.()
+      assert text(result) == "done"
+      assert {%{status: 429} = response, [%{"result" => %{"isError" => true} = result}]} = call.()
+      assert wait(text(result)) in 2_591_000..2_592_000
+      assert HttpResponse.header(response, "retry-after") == Integer.to_string(wait(text(result)))
+    end
+
     test "#{kind}: a session and an address have buckets of their own" do
       server = HttpServers.start(unquote(kind), router: RateRouter)
       statuses = fn session -> elem(HttpSession.exchange(session, HttpRequests.legacy_call("session")), 0).status end

@@ -37,6 +37,10 @@ defmodule McpServer.RateRouter do
     plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}, status: 200
   end
 
+  tool "monthly", "Once in thirty days", Handlers, :run do
+    plug RateLimit, limit: 1, per: 30 * 24 * @hour, by: :session
+  end
+
   tool "busy", "What it calls is busy", Handlers, :busy
 
   tool "shown", "Its arguments are logged", Handlers, :run do

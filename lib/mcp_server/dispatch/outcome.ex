@@ -2,7 +2,7 @@ defmodule McpServer.Dispatch.Outcome do
   @moduledoc false
   # Normalizes a handler's result. Handlers may return short forms, but the encoder needs structs.
 
-  alias McpServer.{Completion, Conn, InputRequest, JsonRpc, Request}
+  alias McpServer.{Completion, Conn, InputRequest, JsonRpc, Limit, Request}
   alias McpServer.Prompt.{GetResult, Message, MessageContent}
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool.{CallResult, Result}
@@ -16,8 +16,8 @@ defmodule McpServer.Dispatch.Outcome do
           | {:input, %{String.t() => InputRequest.t()}, state :: term()}
           | {:invalid, term()}
 
-  # A day, in seconds. A handler with a longer wait should explain it in a text.
-  @max_retry_after 86_400
+  # The longest period of a rate limit, in seconds.
+  @max_retry_after div(Limit.most(:milliseconds), 1_000) + 1
 
   @may_ask [:tool, :prompt, :resource, :resource_template]
 
