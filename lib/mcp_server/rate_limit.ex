@@ -42,12 +42,13 @@ defmodule McpServer.RateLimit do
 
   ## What the client gets
 
-  The client gets the text "Too many calls. Try again in 12 seconds.". For a tool it is a result with `isError`, which
-  the model reads, else a JSON-RPC error. Over HTTP the response has the status 429 and the header `Retry-After`, unless
-  it is part of a stream that has begun, or of a batch. Many clients, such as the official ones for Python and TypeScript,
-  treat this status as a failure of the request, and the model never reads the text. With `status: 200` it does, and the
-  response has no `Retry-After`. A handler gives the same answer with
-  `{:error, {:retry_after, seconds}}`, for example if a service that it calls is busy.
+  The client gets the text "Too many calls. Try again in 12 seconds.". For a tool it is a result with `isError`, else a
+  JSON-RPC error. Over HTTP the response has the status 429 and the header `Retry-After`, unless it is part of a stream
+  that has begun, or of a batch. A handler gives this answer with `{:error, {:retry_after, seconds}}`, for example if a
+  service that it calls is busy.
+
+  Many clients, such as the official ones for Python and TypeScript, treat the status 429 as a failure of the request, so
+  the model does not read the text. With `status: 200` it does, and the response has no `Retry-After`.
 
   ## Bounds
 
@@ -56,11 +57,11 @@ defmodule McpServer.RateLimit do
 
   ## Questions to the user
 
-  A call counts once, even if its handler asks the user (`confirm/4` or `input_required/2` of `McpServer.Controller`):
-  up to #{@max_answers} answers of a call are free. In revision 2026-07-28 an answer is a request with the state of the question, and
-  only the first one is free. An answer counts like a new call if it is sent again, if it comes after
-  `request_state_ttl:`, or if another node has asked. Several nodes need the same `secret:`, because every question has a
-  state. The function of a task does not count again.
+  A call counts once, even if its handler asks the user, with `McpServer.Controller.confirm/4` or
+  `McpServer.Controller.input_required/2`: up to #{@max_answers} answers of a call are free. With revision 2026-07-28 an answer is a
+  request with the state of the question, and only the first one is free. An answer counts like a new call if it is sent
+  again, if it comes after `request_state_ttl:`, or if another node has asked. Every question has a state, so several
+  nodes need the same `secret:`. The function of a task does not count again.
   """
 
   @behaviour McpServer.Plug
