@@ -64,6 +64,22 @@ defmodule McpServer.HttpSessionsTest do
     end
 
     @tag req: "H10"
+    @tag req: "M20"
+    both "does not end with a DELETE of an unknown version, and opens no stream for it", %{server: server} do
+      session = HttpSession.open(server)
+      version = [{"mcp-protocol-version", "1999-01-01"}]
+      data = %{"supported" => ["2026-07-28"], "requested" => "1999-01-01"}
+      error = %{"code" => -32022, "message" => "Unsupported protocol version", "data" => data}
+
+      for request <- [get_stream(version), delete(version)] do
+        {response, messages} = HttpSession.exchange(session, request)
+        assert {response.status, messages} == {400, [%{"jsonrpc" => "2.0", "error" => error}]}
+      end
+
+      assert HttpSession.status(session, legacy("ping")) == 200
+      assert HttpSession.delete(session).status == 204
+    end
+
     both "one that has ended, never was or is somebody else's: one answer",
          [identify: &__MODULE__.who/1],
          context do

@@ -142,10 +142,31 @@ defmodule McpServer.HttpTable.Sessions do
         )
       end
     )
+    |> Enum.concat(
+      for header <- ["1999-01-01", "v999", "2025-06-19", ""],
+          {verb, request} <- streams_and_ends([{"mcp-protocol-version", header}]) do
+        row({"M20", "#{verb} with the header #{inspect(header)}"}, request, 400, {:error, -32022}, session: @latest)
+      end
+    )
+    |> Enum.concat(
+      for {verb, request} <- streams_and_ends([{"mcp-protocol-version", "2025-11-25"}]) do
+        request = %{request | headers: request.headers ++ [{"mcp-protocol-version", "2025-06-18"}]}
+        row({"M20", "#{verb} with two version headers"}, request, 400, @refused, session: @latest)
+      end
+    )
+    |> Enum.concat(
+      for revision <- @revisions do
+        row("DELETE with the header #{revision}", delete([{"mcp-protocol-version", revision}]), 204, :empty,
+          session: @latest
+        )
+      end
+    )
     |> Enum.concat([
       row("a session with the header of 2026-07-28", ping.(newest()), 400, {:error, -32602, 1}, session: @latest)
     ])
   end
+
+  defp streams_and_ends(headers), do: [{"GET", get_stream(headers)}, {"DELETE", delete(headers)}]
 
   defp inside do
     each =

@@ -66,7 +66,7 @@ impl AcceptedHead {
 }
 
 /// Checks the head in this order: Host and Origin (403), path (404), method (405), content type
-/// (415), `Accept` (406), declared size (413), session (400).
+/// (415), `Accept` (406), declared size (413), version of a GET or DELETE (400), session (400).
 ///
 /// # Errors
 /// The finished response: a refusal, the response to a browser's preflight, or the requested
@@ -108,6 +108,12 @@ fn judge(policy: &Policy, head: &Head<'_>, is_page: bool) -> Result<AcceptedHead
     }
     check_accepts(verb, accepts)?;
     let content_length = check_length(policy, head)?;
+    // The version of a POST is checked with its body, which may name another era.
+    if verb != Verb::Post {
+        mirrored
+            .check_session_version()
+            .map_err(answer::faulty_version)?;
+    }
     // The stateless era has no sessions, so the header is ignored.
     let session_id = if stateless { None } else { session_id(head)? };
     if verb != Verb::Post && session_id.is_none() {

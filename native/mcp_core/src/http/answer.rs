@@ -1,6 +1,7 @@
 //! Finished HTTP responses: refusals of a head, and errors of sessions, streams and limits. Each
 //! body is a JSON-RPC error without an id and is safe to send to a peer.
 
+use super::mirrored_headers::VersionFault;
 use crate::jsonrpc::{self, write_error};
 use crate::revision::Revision;
 
@@ -25,8 +26,12 @@ pub const STREAM_HEADERS: [(&str, &str); 3] = [
 
 impl HttpAnswer {
     fn refusal(status: u16, code: i32, message: &str) -> Self {
+        Self::with_data(status, code, message, None)
+    }
+
+    fn with_data(status: u16, code: i32, message: &str, data: Option<&[u8]>) -> Self {
         let mut body = Vec::with_capacity(128);
-        write_error(&mut body, None, Revision::NEWEST, code, message, None);
+        write_error(&mut body, None, Revision::NEWEST, code, message, data);
         Self {
             status,
             headers: vec![
@@ -76,6 +81,22 @@ pub(super) fn foreign(message: &str) -> HttpAnswer {
 
 pub(super) fn bad_request(message: &str) -> HttpAnswer {
     HttpAnswer::invalid(400, message)
+}
+
+/// 400: the version in the head of a session's GET or DELETE, as for a POST.
+pub(super) fn faulty_version(fault: VersionFault<'_>) -> HttpAnswer {
+    match fault {
+        VersionFault::Unsupported(name) => {
+            let code = jsonrpc::UNSUPPORTED_VERSION;
+            let message = jsonrpc::standard_message(code).unwrap_or_default();
+            let data = jsonrpc::unsupported_version_data(name).to_string();
+            HttpAnswer::with_data(400, code, message, Some(data.as_bytes()))
+        }
+        VersionFault::Unreadable => bad_request(&jsonrpc::explained(
+            jsonrpc::INVALID_REQUEST,
+            VersionFault::UNREADABLE,
+        )),
+    }
 }
 
 pub(super) fn no_such_path() -> HttpAnswer {

@@ -27,6 +27,21 @@ pub(crate) enum MirroredHeader {
     Unreadable,
 }
 
+/// Why the version in a head cannot be the version of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum VersionFault<'h> {
+    /// No revision has this name.
+    Unsupported(&'h str),
+    /// The header is repeated or its value is invalid.
+    Unreadable,
+}
+
+impl VersionFault<'_> {
+    /// Why an unreadable version is invalid.
+    pub(crate) const UNREADABLE: &'static str =
+        "MCP-Protocol-Version must stand once and name a version";
+}
+
 /// All headers that repeat parts of the body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct MirroredHeaders {
@@ -60,6 +75,17 @@ impl MirroredHeaders {
             MirroredHeader::Says(version) if is_stateless_version(version) => true,
             MirroredHeader::Says(version) if Revision::parse(version).is_some() => false,
             _ => self.method != MirroredHeader::Absent,
+        }
+    }
+
+    /// Checks the version of a session-era request. It may be any version of that era, because
+    /// `initialize` decided which one applies.
+    pub(crate) fn check_session_version(&self) -> Result<(), VersionFault<'_>> {
+        match &self.version {
+            MirroredHeader::Absent => Ok(()),
+            MirroredHeader::Says(name) if Revision::parse(name).is_some() => Ok(()),
+            MirroredHeader::Says(name) => Err(VersionFault::Unsupported(name)),
+            MirroredHeader::Unreadable => Err(VersionFault::Unreadable),
         }
     }
 

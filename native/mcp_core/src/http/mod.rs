@@ -55,4 +55,4 @@ pub use policy::{Policy, PolicyError, PolicyOptions};
 pub(crate) use accept::weigh;
 pub(crate) use host_and_origin::{Foreign, check as check_site};
 pub(crate) use media::declared_length;
-pub(crate) use mirrored_headers::{MirroredHeader, MirroredHeaders};
+pub(crate) use mirrored_headers::{MirroredHeader, MirroredHeaders, VersionFault};

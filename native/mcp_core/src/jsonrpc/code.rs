@@ -1,5 +1,7 @@
 //! Error codes, their names and texts, in one table for Rust and Elixir.
 
+use serde_json::{Value, json};
+
 use crate::revision::{Era, Revision};
 
 macro_rules! errors {
@@ -82,4 +84,9 @@ pub fn code_in(revision: Revision, code: i32) -> i32 {
 #[must_use]
 pub fn explained(code: i32, reason: &str) -> String {
     format!("{}: {reason}", standard_message(code).unwrap_or_default())
+}
+
+/// The `data` of an error about a revision that the server does not support.
+pub(crate) fn unsupported_version_data(requested: &str) -> Value {
+    json!({ "supported": [Revision::NEWEST.as_str()], "requested": requested })
 }

@@ -9,6 +9,7 @@ mod error;
 mod id;
 mod limits;
 
+pub(crate) use code::unsupported_version_data;
 pub use code::{
     HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
     MISSING_CAPABILITY, PARSE_ERROR, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION,

@@ -2,7 +2,7 @@
 
 use super::anonymous::Anonymous;
 use super::refusal::Refusal;
-use crate::http::{AcceptedHead, MirroredHeader};
+use crate::http::{AcceptedHead, VersionFault};
 use crate::revision::Revision;
 
 /// What the transport tells admission about a message.
@@ -41,19 +41,16 @@ impl Context<'_> {
         self.http.is_some() && self.session.is_none()
     }
 
-    /// Checks the version in the head of a session-era message. It may be any version of that era,
-    /// because `initialize` decided which one applies.
+    /// Checks the version in the head of a session-era message.
     pub(super) fn check_session_version(&self) -> Result<(), Refusal> {
         let Some(head) = self.http.filter(|head| !head.stateless) else {
             return Ok(());
         };
-        match &head.mirrored.version {
-            MirroredHeader::Absent => Ok(()),
-            MirroredHeader::Says(name) if Revision::parse(name).is_some() => Ok(()),
-            MirroredHeader::Says(name) => Err(Refusal::unsupported_version(name)),
-            MirroredHeader::Unreadable => Err(Refusal::invalid_request(
-                "MCP-Protocol-Version must stand once and name a version",
-            )),
-        }
+        head.mirrored
+            .check_session_version()
+            .map_err(|fault| match fault {
+                VersionFault::Unsupported(name) => Refusal::unsupported_version(name),
+                VersionFault::Unreadable => Refusal::invalid_request(VersionFault::UNREADABLE),
+            })
     }
 }

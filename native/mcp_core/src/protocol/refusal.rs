@@ -95,10 +95,7 @@ impl Refusal {
     pub fn unsupported_version(requested: &str) -> Self {
         let requested: String = requested.chars().take(MAX_ECHOED_VERSION).collect();
         Self {
-            data: Some(json!({
-                "supported": [Revision::NEWEST.as_str()],
-                "requested": requested,
-            })),
+            data: Some(jsonrpc::unsupported_version_data(&requested)),
             ..Self::standard(jsonrpc::UNSUPPORTED_VERSION)
         }
     }

@@ -33,13 +33,7 @@ fn methods() {
         ] {
             assert_eq!(allowed(&in_session(method).with(name, value)), "POST");
         }
-        for version in [
-            "2025-11-25",
-            "2026-07-27",
-            "v999.0.0",
-            "2026-7-28",
-            "2026-07-280",
-        ] {
+        for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
             let head = in_session(method).with("mcp-protocol-version", version);
             assert!(!head.accepted().stateless, "{version}");
         }
@@ -56,6 +50,43 @@ fn methods() {
                 .with("mcp-method", "tools/list")
                 .with("mcp-protocol-version", version);
             assert_eq!(status(&head), expected, "{version}");
+        }
+    }
+}
+
+// req: M20
+#[test]
+fn a_get_or_delete_names_a_version_as_a_post_does() {
+    let refused = |head: &TestHead| {
+        let answer = head.check_head(&policy(|_| {})).expect_err("a refusal");
+        (
+            answer.status,
+            String::from_utf8(answer.body).expect("a text"),
+        )
+    };
+    for method in ["GET", "DELETE"] {
+        for version in [
+            "1999-01-01",
+            "2026-07-27",
+            "v999.0.0",
+            "2026-7-28",
+            "2026-07-280",
+            "",
+        ] {
+            let body = format!(
+                r#"{{"jsonrpc":"2.0","error":{{"code":-32022,"message":"Unsupported protocol version","data":{{"requested":"{version}","supported":["2026-07-28"]}}}}}}"#
+            );
+            let head = in_session(method).with("mcp-protocol-version", version);
+            assert_eq!(refused(&head), (400, body));
+        }
+        let body = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"Invalid request: MCP-Protocol-Version must stand once and name a version"}}"#;
+        let twice = in_session(method)
+            .with("mcp-protocol-version", "2025-11-25")
+            .with("mcp-protocol-version", "2025-06-18");
+        let unreadable = in_session(method).with("mcp-protocol-version", b"2025\xff");
+        let too_long = in_session(method).with("mcp-protocol-version", "2".repeat(65));
+        for head in [twice, unreadable, too_long] {
+            assert_eq!(refused(&head), (400, body.to_owned()));
         }
     }
 }
