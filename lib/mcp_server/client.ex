@@ -32,7 +32,11 @@ defmodule McpServer.Client do
   @receive_timeout 5_000
   @max_rounds 25
   @max_pages 1_000
-  @capabilities %{"sampling" => %{}, "elicitation" => %{"form" => %{}, "url" => %{}}, "roots" => %{}}
+  @capabilities %{
+    "sampling" => %{"context" => %{}, "tools" => %{}},
+    "elicitation" => %{"form" => %{}, "url" => %{}},
+    "roots" => %{}
+  }
   @info %{"name" => "mcp_server_test", "version" => "1.0.0"}
 
   # The options that may differ between requests, by the names of their fields.

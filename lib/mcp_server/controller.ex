@@ -326,6 +326,10 @@ defmodule McpServer.Controller do
   | `include_context:` | `"none"`, `"thisServer"` or `"allServers"` |
   | `model_preferences:`, `metadata:`, `tools:`, `tool_choice:` | as MCP spells them |
 
+  A client that did not declare `sampling.tools` is not asked with `tools:` or `tool_choice:`. It gets the same error as a
+  client without sampling. Without `sampling.context` the request is sent without the context of servers. Revisions
+  before 2025-11-25 have no tools in sampling, so the request is sent without them.
+
       iex> McpServer.Controller.sample("What is the capital of France?", max_tokens: 100).params["maxTokens"]
       100
   """

@@ -130,6 +130,8 @@ defmodule McpServer.Dispatch do
   defp bytes(_block), do: 0
 
   defp require_input(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
+    inputs = Questions.fitted(conn, inputs)
+
     if Revision.stateless?(request.revision) do
       sealed = RequestState.seal(request, conn.principal, state, {catalog.router, conn.mount})
       Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})

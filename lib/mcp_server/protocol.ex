@@ -244,9 +244,19 @@ defmodule McpServer.Protocol do
     do: input |> to_core() |> Structs.write(&Native.encode_request(revision, id, &1)) |> encoded()
 
   @doc "Whether a client with these capabilities may be asked for that input."
-  @spec supports?(map(), InputRequest.t()) :: boolean()
-  def supports?(client_capabilities, %InputRequest{} = input),
-    do: Native.missing_capabilities(client_capabilities, [to_core(input)]) == []
+  @spec supports?(String.t(), map(), InputRequest.t()) :: boolean()
+  def supports?(revision, client_capabilities, %InputRequest{} = input),
+    do: missing_capabilities(revision, client_capabilities, [input]) == []
+
+  @doc "The capabilities that these inputs need and the client lacks: `sampling`, or a part of it, `sampling.tools`."
+  @spec missing_capabilities(String.t(), map(), [InputRequest.t()]) :: [String.t()]
+  def missing_capabilities(revision, client_capabilities, inputs),
+    do: Native.missing_capabilities(revision, client_capabilities, Enum.map(inputs, &to_core/1))
+
+  @doc "The request without parameters that a client with these capabilities should not get."
+  @spec fitted(String.t(), map(), InputRequest.t()) :: InputRequest.t()
+  def fitted(revision, client_capabilities, %InputRequest{} = input),
+    do: %{input | params: Native.supported_params(revision, client_capabilities, to_core(input))}
 
   @doc """
   The number of requests that the core has answered alone since the library was loaded: results by kind (`:ping`,
@@ -255,13 +265,6 @@ defmodule McpServer.Protocol do
   """
   @spec answered_alone() :: %{atom() => non_neg_integer()}
   def answered_alone, do: Native.answered_alone()
-
-  @doc "The client capability that an input request needs."
-  @spec capability_of(InputRequest.t()) :: String.t()
-  def capability_of(%InputRequest{} = input) do
-    [capability] = Native.missing_capabilities(%{}, [to_core(input)])
-    capability
-  end
 
   @doc """
   Seals a handler's state, which the client sends back later.

@@ -161,8 +161,8 @@ defmodule McpServer.ProtocolTest do
             {%{"elicitation" => %{"url" => %{}}}, false, true},
             {%{"elicitation" => %{"form" => %{}, "url" => %{}}}, true, true}
           ] do
-        assert {capabilities, Protocol.supports?(capabilities, form), Protocol.supports?(capabilities, url)} ==
-                 {capabilities, form?, url?}
+        supports? = &Protocol.supports?("2026-07-28", capabilities, &1)
+        assert {capabilities, supports?.(form), supports?.(url)} == {capabilities, form?, url?}
       end
     end
   end

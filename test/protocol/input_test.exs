@@ -167,6 +167,78 @@ defmodule McpServer.Protocol.InputTest do
                get_prompt("run", %{}, prompt)
     end
 
+    # The client declares sampling, and neither tools nor context.
+    @plain [client_capabilities: %{"sampling" => %{}}, answers: @answers]
+    @tools [%{"name" => "map", "inputSchema" => %{"type" => "object"}}]
+
+    defp sampling(options) do
+      answers(fn conn, _ ->
+        if answer = input(conn, "q"),
+          do: {:ok, [text(answer["content"]["text"])]},
+          else: input_required(q: sample("Capital?", options))
+      end)
+    end
+
+    test "sampling with tools needs sampling.tools" do
+      for used <- [
+            [tools: @tools],
+            [tool_choice: %{"mode" => "none"}],
+            [tools: @tools, tool_choice: %{"mode" => "auto"}]
+          ] do
+        assert {:error, %{"code" => -32021, "data" => data}} = call_tool("run", %{}, sampling(used) ++ @plain)
+        assert data == %{"requiredCapabilities" => %{"sampling" => %{"tools" => %{}}}}
+
+        assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} =
+                 call_tool("run", %{}, sampling(used) ++ @plain ++ [revision: "2025-11-25"])
+
+        assert text == "The client does not support sampling.tools, which this call needs"
+      end
+
+      for revision <- @eras, capabilities = %{"sampling" => %{"tools" => %{}}} do
+        options = [client_capabilities: capabilities, answers: @answers, revision: revision]
+
+        assert {:ok, %{"content" => [%{"text" => "Paris"}]}} = call_tool("run", %{}, sampling(tools: @tools) ++ options)
+      end
+    end
+
+    test "sampling with tools is sent without them where the revision has none" do
+      options = sampling(tools: @tools) ++ [client_capabilities: %{"sampling" => %{}}, revision: "2025-06-18"]
+
+      assert {:input_required, [%{"method" => "sampling/createMessage", "params" => params}]} =
+               call_tool("run", %{}, options)
+
+      refute is_map_key(params, "tools")
+    end
+
+    test "several questions name all that is missing" do
+      asked = [a: sample("?"), b: sample("?", tools: @tools), c: elicit_url("Pay", "https://pay.example", "1")]
+      run = answers(fn _, _ -> input_required(asked) end)
+
+      assert {:error, %{"code" => -32021, "data" => data}} = call_tool("run", %{}, run ++ [client_capabilities: %{}])
+      assert data == %{"requiredCapabilities" => %{"sampling" => %{"tools" => %{}}, "elicitation" => %{"url" => %{}}}}
+    end
+
+    test "the context of servers is left out without sampling.context" do
+      context = %{"sampling" => %{"context" => %{}}}
+
+      for {revision, capabilities, asked, sent} <- [
+            {"2026-07-28", %{"sampling" => %{}}, "thisServer", nil},
+            {"2025-11-25", %{"sampling" => %{}}, "allServers", nil},
+            {"2025-11-25", %{"sampling" => %{}}, "none", "none"},
+            {"2026-07-28", context, "allServers", "allServers"},
+            {"2025-11-25", context, "thisServer", "thisServer"},
+            # This revision has no such capability.
+            {"2025-06-18", %{"sampling" => %{}}, "thisServer", "thisServer"}
+          ] do
+        options = [client_capabilities: capabilities, revision: revision]
+
+        assert {:input_required, [%{"params" => params}]} =
+                 call_tool("run", %{}, sampling(include_context: asked) ++ options)
+
+        assert {revision, asked, params["includeContext"]} == {revision, asked, sent}
+      end
+    end
+
     test "a tool that declares what it needs is not entered without it" do
       never = answers(fn _, _ -> raise "entered" end) ++ [client_capabilities: %{}]
 

@@ -4,6 +4,7 @@ defmodule McpServer.Controller.Confirmation do
   # the client cannot change. Consent is stored by the question's text, so an answer counts for no other question.
 
   alias McpServer.{Conn, InputRequest, Protocol}
+  alias McpServer.Protocol.Revision
 
   @key "confirm"
   @schema %{"type" => "object", "properties" => %{}}
@@ -49,7 +50,10 @@ defmodule McpServer.Controller.Confirmation do
   defp answer(%Conn{input_responses: %{@key => %{"action" => action}}}), do: action
   defp answer(_conn), do: nil
 
-  defp askable?(conn, question), do: Protocol.supports?(conn.client_capabilities || %{}, input(question))
+  defp askable?(conn, question) do
+    revision = conn.protocol_version || Revision.newest()
+    Protocol.supports?(revision, conn.client_capabilities || %{}, input(question))
+  end
 
   defp ask(conn, question, agreed),
     do: {:input_required, %{@key => input(question)}, {:mcp_confirm, agreed, question, own_state(conn.state)}}

@@ -15,14 +15,21 @@ defmodule McpServer.Dispatch.Questions do
   def allowed(round) when round > @max_rounds, do: {:error, "The client was asked for input too often"}
   def allowed(_round), do: :ok
 
+  @doc "The requests without parameters that this client should not get."
+  @spec fitted(Conn.t(), inputs()) :: inputs()
+  def fitted(conn, inputs),
+    do: Map.new(inputs, fn {key, input} -> {key, Protocol.fitted(conn.protocol_version, capabilities(conn), input)} end)
+
   @doc "Whether the client supports all questions. Otherwise returns the text that names the missing capability."
   @spec supported(Conn.t(), inputs()) :: :ok | {:error, String.t()}
   def supported(conn, inputs) do
-    case Enum.find(Map.values(inputs), &(not Protocol.supports?(conn.client_capabilities, &1))) do
-      nil -> :ok
-      input -> {:error, Handler.lacks(Protocol.capability_of(input))}
+    case Protocol.missing_capabilities(conn.protocol_version, capabilities(conn), Map.values(inputs)) do
+      [] -> :ok
+      [capability | _more] -> {:error, Handler.lacks(capability)}
     end
   end
+
+  defp capabilities(conn), do: conn.client_capabilities || %{}
 
   @doc "The requests, each with an id and its key. They are in key order, so that their order is always the same."
   @spec encode(String.t(), inputs()) ::

@@ -83,6 +83,8 @@ defmodule McpServer.Tasks.Runner do
   defp sized({:error, text}, _bytes, _max_bytes), do: {:error, text}
 
   defp ask(call, conn, id, {inputs, state}, round) do
+    inputs = Questions.fitted(conn, inputs)
+
     with :ok <- Questions.allowed(round),
          :ok <- Questions.supported(conn, inputs),
          # A question that cannot be encoded would never be answered.

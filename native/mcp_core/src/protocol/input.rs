@@ -1,6 +1,6 @@
 //! Input requests from server to client, and the form of their results.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::json::{Kind, View};
 use crate::model::{self, Shape};
@@ -45,34 +45,6 @@ impl InputKind {
             Self::Sampling => "sampling",
             Self::Roots => "roots",
         }
-    }
-
-    /// Whether `capabilities` (a JSON object), as the client declared them, allow this kind.
-    ///
-    /// Elicitation by URL needs `elicitation.url`; a client that declares an empty `elicitation`
-    /// offers forms only (2025-11-25).
-    #[must_use]
-    pub fn is_supported(self, by_url: bool, capabilities: &Value) -> bool {
-        let declared = capabilities.get(self.capability());
-        match (self, declared) {
-            (_, None) => false,
-            (Self::Elicitation, Some(modes)) if by_url => modes.get("url").is_some(),
-            (Self::Elicitation, Some(Value::Object(modes))) => {
-                modes.is_empty() || modes.contains_key("form")
-            }
-            (_, Some(_)) => true,
-        }
-    }
-
-    /// The capability that a client must declare for this kind.
-    #[must_use]
-    pub fn required(self, by_url: bool) -> (&'static str, Value) {
-        let modes = if self == Self::Elicitation && by_url {
-            json!({ "url": {} })
-        } else {
-            json!({})
-        };
-        (self.capability(), modes)
     }
 
     /// The first revision with this kind.

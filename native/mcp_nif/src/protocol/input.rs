@@ -2,7 +2,9 @@
 
 use mcp_core::catalog::Extras as ResultExtras;
 use mcp_core::json::write_string;
-use mcp_core::protocol::{InputKind, Refusal, open_request, open_result_head};
+use mcp_core::protocol::{
+    InputKind, InputNeed, InputUse, Refusal, may_include_context, open_request, open_result_head,
+};
 use mcp_core::revision::Revision;
 use rustler::{Encoder, Env, Error, NifResult, ResourceArc, Term};
 use serde_json::{Map, Value};
@@ -12,6 +14,8 @@ use crate::atoms;
 use crate::resources::binary_term;
 use crate::terms::{Context, EncodeError, Extras, write_shape, write_value};
 
+const INCLUDE_CONTEXT: &str = "includeContext";
+
 /// A method and its parameters.
 type InputTerm<'a> = (&'a str, Term<'a>);
 
@@ -19,40 +23,79 @@ fn kind_of(input: &InputTerm<'_>) -> NifResult<InputKind> {
     InputKind::of_method(input.0).ok_or(Error::BadArg)
 }
 
-/// Whether the user opens a page instead of a form.
-fn is_by_url(params: Term<'_>) -> bool {
-    params
-        .map_get("mode")
-        .is_ok_and(|mode| mode.decode::<&str>().is_ok_and(|mode| mode == "url"))
+/// A parameter that is neither absent nor `nil`.
+fn param<'a>(params: Term<'a>, name: &str) -> Option<Term<'a>> {
+    let nil = atoms::nil().to_term(params.get_env());
+    params.map_get(name).ok().filter(|value| *value != nil)
 }
 
-/// The capabilities that a client lacks for these inputs.
-fn missing(capabilities: Term<'_>, inputs: &[InputTerm<'_>]) -> NifResult<Map<String, Value>> {
+/// Whether the parameter is one of these strings.
+fn is_one_of(params: Term<'_>, name: &str, strings: &[&str]) -> bool {
+    param(params, name)
+        .and_then(|value| value.decode::<&str>().ok())
+        .is_some_and(|value| strings.contains(&value))
+}
+
+fn need_of(input: &InputTerm<'_>, revision: Revision) -> NifResult<InputNeed> {
+    let uses = InputUse {
+        by_url: is_one_of(input.1, "mode", &["url"]),
+        with_tools: ["tools", "toolChoice"]
+            .iter()
+            .any(|name| param(input.1, name).is_some()),
+    };
+    Ok(InputNeed::of(kind_of(input)?, uses, revision))
+}
+
+/// The capabilities of a client as JSON.
+fn declared(capabilities: Term<'_>) -> NifResult<Value> {
     let context = Context::of(Revision::NEWEST, usize::MAX);
     let mut text = Vec::new();
     write_value(&mut text, capabilities, &context).map_err(|_| Error::BadArg)?;
-    let declared: Value = serde_json::from_slice(&text).map_err(|_| Error::BadArg)?;
-    let mut missing = Map::new();
+    serde_json::from_slice(&text).map_err(|_| Error::BadArg)
+}
+
+/// The needs of these inputs that a client does not meet.
+fn unmet(
+    capabilities: Term<'_>,
+    inputs: &[InputTerm<'_>],
+    revision: Revision,
+) -> NifResult<Vec<InputNeed>> {
+    let declared = declared(capabilities)?;
+    let mut unmet = Vec::new();
     for input in inputs {
-        let (kind, by_url) = (kind_of(input)?, is_by_url(input.1));
-        if !kind.is_supported(by_url, &declared) {
-            let (capability, modes) = kind.required(by_url);
-            missing.insert(capability.to_owned(), modes);
+        let need = need_of(input, revision)?;
+        if !need.is_met(&declared) {
+            unmet.push(need);
         }
     }
-    Ok(missing)
+    Ok(unmet)
 }
 
 /// The names of the missing capabilities.
 #[rustler::nif]
 fn missing_capabilities<'a>(
+    revision_name: &str,
     capabilities: Term<'a>,
     inputs: Vec<InputTerm<'a>>,
 ) -> NifResult<Vec<String>> {
-    Ok(missing(capabilities, &inputs)?
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect())
+    let unmet = unmet(capabilities, &inputs, revision(revision_name)?)?;
+    Ok(unmet.into_iter().map(InputNeed::name).collect())
+}
+
+/// The parameters without those that the client should not get.
+#[rustler::nif]
+fn supported_params<'a>(
+    revision_name: &str,
+    capabilities: Term<'a>,
+    input: InputTerm<'a>,
+) -> NifResult<Term<'a>> {
+    let params = input.1;
+    let of_servers = kind_of(&input)? == InputKind::Sampling
+        && is_one_of(params, INCLUDE_CONTEXT, &["thisServer", "allServers"]);
+    if of_servers && !may_include_context(&declared(capabilities)?, revision(revision_name)?) {
+        return params.map_remove(INCLUDE_CONTEXT);
+    }
+    Ok(params)
 }
 
 /// An `input_required` result (2026-07-28), or an error that names the missing capabilities.
@@ -66,8 +109,12 @@ fn encode_input_required<'a>(
     state: Option<&'a str>,
 ) -> NifResult<Term<'a>> {
     let asked: Vec<InputTerm<'a>> = inputs.iter().map(|(_, input)| *input).collect();
-    let missing = missing(capabilities, &asked)?;
-    if !missing.is_empty() {
+    let unmet = unmet(capabilities, &asked, Revision::NEWEST)?;
+    if !unmet.is_empty() {
+        let mut missing = Map::new();
+        for need in unmet {
+            need.require(&mut missing);
+        }
         let answer = Refusal::missing_capabilities(&missing).answer(Some(&id.0), Revision::NEWEST);
         let reason = (atoms::missing_capability(), binary_term(env, answer.body));
         return Ok((atoms::error(), reason).encode(env));

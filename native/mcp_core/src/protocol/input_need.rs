@@ -1,0 +1,84 @@
+//! The capability that a client must declare for an input request.
+
+use serde_json::{Map, Value, json};
+
+use super::input::InputKind;
+use crate::revision::Revision;
+
+/// The parts of an input request that not every client of its kind supports.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InputUse {
+    /// The user visits a page instead of filling in a form.
+    pub by_url: bool,
+    /// The model may call tools.
+    pub with_tools: bool,
+}
+
+/// What an input request needs of a client: a capability, or one part of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputNeed {
+    kind: InputKind,
+    part: Option<&'static str>,
+}
+
+impl InputNeed {
+    /// The need of a request that is sent in `revision`.
+    #[must_use]
+    pub fn of(kind: InputKind, uses: InputUse, revision: Revision) -> Self {
+        let part = match kind {
+            InputKind::Elicitation if uses.by_url => Some("url"),
+            // Requests of earlier revisions are sent without tools.
+            InputKind::Sampling if uses.with_tools && revision >= Revision::V2025_11_25 => {
+                Some("tools")
+            }
+            _ => None,
+        };
+        Self { kind, part }
+    }
+
+    /// Whether `capabilities` (a JSON object), as the client declared them, allow the request.
+    ///
+    /// A client that declares an empty `elicitation` offers forms only (2025-11-25).
+    #[must_use]
+    pub fn is_met(self, capabilities: &Value) -> bool {
+        let declared = capabilities.get(self.kind.capability());
+        match (self.part, declared) {
+            (_, None) => false,
+            (Some(part), Some(parts)) => parts.get(part).is_some(),
+            (None, Some(Value::Object(modes))) if self.kind == InputKind::Elicitation => {
+                modes.is_empty() || modes.contains_key("form")
+            }
+            (None, Some(_)) => true,
+        }
+    }
+
+    /// The name of the capability: `sampling`, or `sampling.tools` for a part of it.
+    #[must_use]
+    pub fn name(self) -> String {
+        let capability = self.kind.capability();
+        match self.part {
+            Some(part) => format!("{capability}.{part}"),
+            None => capability.to_owned(),
+        }
+    }
+
+    /// Adds the capability to those that an error names as required.
+    pub fn require(self, required: &mut Map<String, Value>) {
+        let parts = required
+            .entry(self.kind.capability())
+            .or_insert_with(|| json!({}));
+        if let (Some(part), Some(parts)) = (self.part, parts.as_object_mut()) {
+            parts.insert(part.to_owned(), json!({}));
+        }
+    }
+}
+
+/// Whether a sampling request may ask for the context of servers. A client without the capability
+/// should not be asked for it (2025-11-25); earlier revisions have no such capability.
+#[must_use]
+pub fn may_include_context(capabilities: &Value, revision: Revision) -> bool {
+    let declared = capabilities
+        .get(InputKind::Sampling.capability())
+        .and_then(|sampling| sampling.get("context"));
+    revision < Revision::V2025_11_25 || declared.is_some_and(Value::is_object)
+}
