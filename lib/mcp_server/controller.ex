@@ -260,7 +260,7 @@ defmodule McpServer.Controller do
   @spec supports?(Conn.t(), :sampling | :elicitation | :roots) :: boolean
   def supports?(%Conn{client_capabilities: capabilities}, capability)
       when capability in [:sampling, :elicitation, :roots] do
-    is_map_key(capabilities || %{}, Atom.to_string(capability))
+    is_map((capabilities || %{})[Atom.to_string(capability)])
   end
 
   @doc """

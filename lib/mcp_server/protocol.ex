@@ -191,7 +191,8 @@ defmodule McpServer.Protocol do
   @spec run_time_arguments(Catalog.t(), Request.t()) ::
           {:ok, map() | struct(), [McpServer.Schema.Validator.repair()], task :: term()} | {:error, Request.answer()}
   def run_time_arguments(%Catalog{ref: ref}, %Request{arguments: arguments} = request) do
-    called = {request.id, request.revision, request.name, request.task, Map.keys(request.client_capabilities || %{})}
+    capabilities = for {name, declared} <- request.client_capabilities || %{}, is_map(declared), do: name
+    called = {request.id, request.revision, request.name, request.task, capabilities}
 
     with :over_budget <- Native.run_time_arguments(ref, called, arguments),
          do: Native.Dirty.call(fn -> Native.run_time_arguments_dirty(ref, called, arguments) end)

@@ -30,6 +30,15 @@ defmodule McpServer.HttpQuestionsTest do
       assert HttpClient.text(answer) == "Hello, Ada! :asked"
     end
 
+    both "is not asked of a client whose capability is no object", %{server: server} do
+      for no <- [nil, true, "yes"] do
+        session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => no})
+        {%{status: 200}, [answer]} = HttpSession.exchange(session, legacy_call("ask"))
+        assert answer["result"]["isError"]
+        assert HttpClient.text(answer) == "The client does not support elicitation, which this call needs"
+      end
+    end
+
     @tag req: "SEC-06"
     both "is not answered by another session", %{server: server} do
       [mine, other] = for _ <- 1..2, do: HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})

@@ -179,6 +179,7 @@ defmodule McpServer.ControllerTest do
       assert supports?(conn, :sampling)
       refute supports?(conn, :elicitation)
       refute supports?(%Conn{client_capabilities: nil}, :roots)
+      for no <- [nil, true, 1, "yes", []], do: refute(supports?(%Conn{client_capabilities: %{"roots" => no}}, :roots))
       assert_raise FunctionClauseError, fn -> apply(McpServer.Controller, :supports?, [conn, :tools]) end
     end
   end

@@ -159,6 +159,12 @@ defmodule McpServer.ProtocolTest do
             {%{"elicitation" => %{}}, true, false},
             {%{"elicitation" => %{"form" => %{}}}, true, false},
             {%{"elicitation" => %{"url" => %{}}}, false, true},
+            {%{"elicitation" => nil}, false, false},
+            {%{"elicitation" => true}, false, false},
+            {%{"elicitation" => []}, false, false},
+            {%{"elicitation" => %{"url" => nil}}, false, false},
+            {%{"elicitation" => %{"form" => true, "url" => %{}}}, false, true},
+            {%{"elicitation" => %{"form" => %{}, "url" => nil}}, true, false},
             {%{"elicitation" => %{"form" => %{}, "url" => %{}}}, true, true}
           ] do
         supports? = &Protocol.supports?("2026-07-28", capabilities, &1)

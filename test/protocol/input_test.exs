@@ -16,6 +16,7 @@ defmodule McpServer.Protocol.InputTest do
     },
     "roots/list" => %{"roots" => [%{"uri" => "file:///a", "name" => "A"}]}
   }
+  @tools [%{"name" => "map", "inputSchema" => %{"type" => "object"}}]
   @eras ["2025-06-18", "2025-11-25", "2026-07-28"]
 
   defp answers(fun), do: [assigns: %{run: fun}]
@@ -167,9 +168,48 @@ defmodule McpServer.Protocol.InputTest do
                get_prompt("run", %{}, prompt)
     end
 
+    test "a capability is declared by an object only" do
+      questions = %{
+        "elicitation" => elicit("?", @form),
+        "elicitation.url" => elicit_url("Pay", "https://pay.example", "1"),
+        "sampling" => sample("?"),
+        "sampling.tools" => sample("?", tools: @tools),
+        "roots" => list_roots()
+      }
+
+      for {name, question} <- questions, no <- [nil, true, 1, "yes", []] do
+        capabilities =
+          case String.split(name, ".") do
+            [capability] -> %{capability => no}
+            [capability, part] -> %{capability => %{part => no}}
+          end
+
+        run = answers(fn _, _ -> input_required(q: question) end) ++ [client_capabilities: capabilities]
+        assert {:error, %{"code" => -32021}} = call_tool("run", %{}, run)
+
+        assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} =
+                 call_tool("run", %{}, run ++ [revision: "2025-11-25"])
+
+        assert text == "The client does not support #{name}, which this call needs"
+      end
+    end
+
+    test "a tool that declares what it needs is not entered for a capability that is no object" do
+      for no <- [nil, true, 1, "yes", []] do
+        never = answers(fn _, _ -> raise "entered" end) ++ [client_capabilities: %{"sampling" => no}]
+
+        assert {:error, %{"code" => -32021, "data" => %{"requiredCapabilities" => %{"sampling" => %{}}}}} =
+                 call_tool("sampler", %{}, never)
+
+        assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} =
+                 call_tool("sampler", %{}, never ++ [revision: "2025-11-25"])
+
+        assert text == "The client does not support sampling, which this call needs"
+      end
+    end
+
     # The client declares sampling, and neither tools nor context.
     @plain [client_capabilities: %{"sampling" => %{}}, answers: @answers]
-    @tools [%{"name" => "map", "inputSchema" => %{"type" => "object"}}]
 
     defp sampling(options) do
       answers(fn conn, _ ->

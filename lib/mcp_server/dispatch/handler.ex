@@ -78,7 +78,7 @@ defmodule McpServer.Dispatch.Handler do
 
   defp capable([required | rest], capabilities) do
     name = to_string(required)
-    if is_map_key(capabilities, name), do: capable(rest, capabilities), else: {:error, lacks(name)}
+    if is_map(capabilities[name]), do: capable(rest, capabilities), else: {:error, lacks(name)}
   end
 
   @doc "The text for a client without a capability."

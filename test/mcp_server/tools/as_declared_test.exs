@@ -49,9 +49,11 @@ defmodule McpServer.Tools.AsDeclaredTest do
                }},
             else: {:tool_error, "The client does not support sampling, which this call needs"}
 
-        case call_tool("needy", %{}, @options ++ [client_capabilities: %{}]) do
-          {:ok, _failed} = failed -> assert {:tool_error, assert_tool_error(failed)} == expected
-          error -> assert error == expected
+        for capabilities <- [%{}, %{"sampling" => nil}, %{"sampling" => true}] do
+          case call_tool("needy", %{}, @options ++ [client_capabilities: capabilities]) do
+            {:ok, _failed} = failed -> assert {:tool_error, assert_tool_error(failed)} == expected
+            error -> assert error == expected
+          end
         end
 
         assert text(call_tool("needy", %{}, @options ++ [client_capabilities: %{"sampling" => %{}}])) == "%{}"

@@ -203,6 +203,18 @@ defmodule McpServer.HttpTable.Stateless do
         {:error, -32021, 1, %{"requiredCapabilities" => %{"sampling" => %{}}}}
       ),
       row(
+        "a capability that was declared as null",
+        modern_call("sampler", %{}, capabilities: %{"sampling" => nil}),
+        400,
+        {:error, -32021, 1, %{"requiredCapabilities" => %{"sampling" => %{}}}}
+      ),
+      row(
+        "an elicitation that was declared as null",
+        modern_call("ask", %{}, capabilities: %{"elicitation" => nil}),
+        400,
+        {:error, -32021, 1, %{"requiredCapabilities" => %{"elicitation" => %{}}}}
+      ),
+      row(
         "order: Mcp-Param before the capability",
         modern_call("sampler", %{}, headers: [{"mcp-name", "ask"}]),
         400,

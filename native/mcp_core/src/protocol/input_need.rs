@@ -41,14 +41,16 @@ impl InputNeed {
     /// A client that declares an empty `elicitation` offers forms only (2025-11-25).
     #[must_use]
     pub fn is_met(self, capabilities: &Value) -> bool {
-        let declared = capabilities.get(self.kind.capability());
-        match (self.part, declared) {
-            (_, None) => false,
-            (Some(part), Some(parts)) => parts.get(part).is_some(),
-            (None, Some(Value::Object(modes))) if self.kind == InputKind::Elicitation => {
-                modes.is_empty() || modes.contains_key("form")
+        let Some(declared) = object(capabilities, self.kind.capability()) else {
+            return false;
+        };
+        match self.part {
+            Some(part) => object(declared, part).is_some(),
+            None if self.kind == InputKind::Elicitation => {
+                declared.as_object().is_some_and(Map::is_empty)
+                    || object(declared, "form").is_some()
             }
-            (None, Some(_)) => true,
+            None => true,
         }
     }
 
@@ -77,8 +79,12 @@ impl InputNeed {
 /// should not be asked for it (2025-11-25); earlier revisions have no such capability.
 #[must_use]
 pub fn may_include_context(capabilities: &Value, revision: Revision) -> bool {
-    let declared = capabilities
-        .get(InputKind::Sampling.capability())
-        .and_then(|sampling| sampling.get("context"));
-    revision < Revision::V2025_11_25 || declared.is_some_and(Value::is_object)
+    revision < Revision::V2025_11_25
+        || object(capabilities, InputKind::Sampling.capability())
+            .is_some_and(|sampling| object(sampling, "context").is_some())
+}
+
+/// A declared capability, or a part of one: always an object.
+fn object<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
+    value.get(name).filter(|member| member.is_object())
 }

@@ -145,9 +145,10 @@ pub(super) fn client<'a>(params: Option<View<'_, 'a>>) -> Result<Client<'a>, Ref
     })
 }
 
-/// A capability that the client of a stateless request declared.
+/// A capability that the client of a stateless request declared: always an object.
 pub(super) fn capability<'d, 'a>(params: Option<View<'d, 'a>>, name: &str) -> Option<View<'d, 'a>> {
-    of(params)?.get(CLIENT_CAPABILITIES)?.get(name)
+    let declared = of(params)?.get(CLIENT_CAPABILITIES)?.get(name);
+    declared.filter(|capability| capability.kind() == Kind::Object)
 }
 
 /// The names of required capabilities that the client did not declare.

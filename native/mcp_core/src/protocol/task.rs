@@ -128,5 +128,6 @@ fn declares_extension(params: Option<View<'_, '_>>) -> bool {
     // validated its JSON.
     meta::capability(params, "extensions")
         .and_then(|extensions| serde_json::from_slice::<Value>(extensions.raw()).ok())
-        .is_some_and(|extensions| extensions.get(TASKS_EXTENSION).is_some())
+        .and_then(|extensions| extensions.get(TASKS_EXTENSION).map(Value::is_object))
+        .unwrap_or_default()
 }
