@@ -70,7 +70,7 @@ defmodule McpServer.Controller do
   This works with clients of every protocol revision.
   """
 
-  alias McpServer.{Call, Completion, Conn, Content, Fields, InputRequest, Resource, Schema, Tool}
+  alias McpServer.{Call, Completion, Conn, Content, Fields, InputRequest, Protocol, Resource, Schema, Tool}
   alias McpServer.Controller.Confirmation
   alias McpServer.Prompt.{Message, MessageContent}
   alias McpServer.Schema.Validator
@@ -251,17 +251,16 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  Whether the client can be asked for `:sampling`, `:elicitation` or `:roots`.
+  Whether the client can be asked for `:sampling`, `:elicitation` or `:roots`: it declared the capability, and its
+  revision has such requests. Elicitation exists since 2025-06-18.
 
       iex> McpServer.Controller.supports?(%McpServer.Conn{client_capabilities: %{"roots" => %{}}}, :roots)
       true
   """
   @doc group: "Questions to the client"
   @spec supports?(Conn.t(), :sampling | :elicitation | :roots) :: boolean
-  def supports?(%Conn{client_capabilities: capabilities}, capability)
-      when capability in [:sampling, :elicitation, :roots] do
-    is_map((capabilities || %{})[Atom.to_string(capability)])
-  end
+  def supports?(%Conn{} = conn, capability) when capability in [:sampling, :elicitation, :roots],
+    do: Protocol.offers?(conn.protocol_version, conn.client_capabilities, Atom.to_string(capability))
 
   @doc """
   The return value of a handler that needs input: requests under keys that the handler chooses. `state:` is any term,

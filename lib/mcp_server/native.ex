@@ -81,6 +81,7 @@ defmodule McpServer.Native do
   def encode_request(_revision, _id, _input), do: unloaded()
   def answered_alone, do: unloaded()
   def missing_capabilities(_revision, _capabilities, _inputs), do: unloaded()
+  def offers_input(_revision, _capabilities, _capability), do: unloaded()
   def supported_params(_revision, _capabilities, _input), do: unloaded()
   def seal_state(_secret, _nonce, _binding, _expires_at, _state), do: unloaded()
   def open_state(_secret, _binding, _now, _sealed), do: unloaded()

@@ -6,7 +6,7 @@ defmodule McpServer.Protocol do
   alias McpServer.{Catalog, InputRequest, InputRequired, JSON, Native, Request}
   alias McpServer.JSON.{EncodeError, Structs}
   alias McpServer.Prompt.GetResult
-  alias McpServer.Protocol.{ClientData, Outcome, SystemRole}
+  alias McpServer.Protocol.{ClientData, Outcome, Revision, SystemRole}
   alias McpServer.Resource.ReadResult
 
   @typedoc "The place that serves a request: a router, and the name of its mount if it can have several."
@@ -243,6 +243,11 @@ defmodule McpServer.Protocol do
           {:ok, message()} | {:error, EncodeError.t()}
   def request(revision, id, %InputRequest{} = input),
     do: input |> to_core() |> Structs.write(&Native.encode_request(revision, id, &1)) |> encoded()
+
+  @doc "Whether a client may be asked for `sampling`, `elicitation` or `roots`. `nil` is the newest revision."
+  @spec offers?(String.t() | nil, map() | nil, String.t()) :: boolean()
+  def offers?(revision, client_capabilities, capability),
+    do: Native.offers_input(revision || Revision.newest(), client_capabilities || %{}, capability)
 
   @doc "Whether a client with these capabilities may be asked for that input."
   @spec supports?(String.t(), map(), InputRequest.t()) :: boolean()

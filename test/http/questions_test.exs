@@ -39,6 +39,15 @@ defmodule McpServer.HttpQuestionsTest do
       end
     end
 
+    both "is not asked in a revision without it", %{server: server} do
+      for revision <- ["2024-11-05", "2025-03-26"] do
+        session = HttpSession.open(server, revision, capabilities: %{"elicitation" => %{}})
+        {%{status: 200}, [answer]} = HttpSession.exchange(session, legacy_call("ask"))
+        assert answer["result"]["isError"]
+        assert HttpClient.text(answer) == "The client does not support elicitation, which this call needs"
+      end
+    end
+
     @tag req: "SEC-06"
     both "is not answered by another session", %{server: server} do
       [mine, other] = for _ <- 1..2, do: HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})

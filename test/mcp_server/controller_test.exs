@@ -180,6 +180,12 @@ defmodule McpServer.ControllerTest do
       refute supports?(conn, :elicitation)
       refute supports?(%Conn{client_capabilities: nil}, :roots)
       for no <- [nil, true, 1, "yes", []], do: refute(supports?(%Conn{client_capabilities: %{"roots" => no}}, :roots))
+
+      for {revision, supported?} <- [{"2024-11-05", false}, {"2025-03-26", false}, {"2025-06-18", true}] do
+        conn = %Conn{client_capabilities: %{"elicitation" => %{}, "roots" => %{}}, protocol_version: revision}
+        assert {revision, supports?(conn, :elicitation), supports?(conn, :roots)} == {revision, supported?, true}
+      end
+
       assert_raise FunctionClauseError, fn -> apply(McpServer.Controller, :supports?, [conn, :tools]) end
     end
   end

@@ -208,6 +208,31 @@ defmodule McpServer.Protocol.InputTest do
       end
     end
 
+    test "a revision without the kind of question is a client without the capability" do
+      for {revision, question, name} <- [
+            {"2024-11-05", elicit("?", @form), "elicitation"},
+            {"2025-03-26", elicit("?", @form), "elicitation"},
+            {"2025-03-26", elicit_url("Pay", "https://pay.example", "1"), "elicitation.url"},
+            {"2025-06-18", elicit_url("Pay", "https://pay.example", "1"), "elicitation.url"}
+          ] do
+        test = self()
+
+        run = fn conn, _ ->
+          send(test, {:supported, supports?(conn, :elicitation)})
+          input_required(q: question)
+        end
+
+        options = [revision: revision, client_capabilities: %{"elicitation" => %{"form" => %{}, "url" => %{}}}]
+
+        assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} =
+                 call_tool("run", %{}, answers(run) ++ options)
+
+        assert text == "The client does not support #{name}, which this call needs"
+        assert_received {:supported, supported?}
+        assert {revision, supported?} == {revision, revision >= "2025-06-18"}
+      end
+    end
+
     # The client declares sampling, and neither tools nor context.
     @plain [client_capabilities: %{"sampling" => %{}}, answers: @answers]
 

@@ -2,7 +2,7 @@ defmodule McpServer.Dispatch.Handler do
   @moduledoc false
   # The router's function for a request, and its arguments.
 
-  alias McpServer.{Catalog, Completion, Conn, Request, Tasks}
+  alias McpServer.{Catalog, Completion, Conn, Protocol, Request, Tasks}
 
   @doc "The router's entry for a request, `nil` for a list."
   @spec entry(Catalog.t(), Request.t()) :: map() | nil
@@ -71,15 +71,17 @@ defmodule McpServer.Dispatch.Handler do
   such a call. The session era has no protocol error for it.
   """
   @spec permitted(entry :: map() | nil, Conn.t()) :: :ok | {:error, String.t()}
-  def permitted(%{requires: required}, conn), do: capable(required, conn.client_capabilities)
+  def permitted(%{requires: required}, conn) do
+    case Enum.find(required, &(not offers?(conn, &1))) do
+      nil -> :ok
+      missing -> {:error, lacks(to_string(missing))}
+    end
+  end
+
   def permitted(_entry, _conn), do: :ok
 
-  defp capable([], _capabilities), do: :ok
-
-  defp capable([required | rest], capabilities) do
-    name = to_string(required)
-    if is_map(capabilities[name]), do: capable(rest, capabilities), else: {:error, lacks(name)}
-  end
+  defp offers?(conn, capability),
+    do: Protocol.offers?(conn.protocol_version, conn.client_capabilities, to_string(capability))
 
   @doc "The text for a client without a capability."
   @spec lacks(String.t()) :: String.t()

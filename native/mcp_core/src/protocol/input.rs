@@ -47,6 +47,27 @@ impl InputKind {
         }
     }
 
+    /// The kind that this client capability allows.
+    #[must_use]
+    pub fn of_capability(capability: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.capability() == capability)
+    }
+
+    /// Whether a client that declared `capabilities` (a JSON object) may be asked for this kind in
+    /// `revision`.
+    #[must_use]
+    pub fn is_offered(self, capabilities: &Value, revision: Revision) -> bool {
+        self.declared(capabilities, revision).is_some()
+    }
+
+    /// The capability as the client declared it, if it has a meaning in `revision`.
+    pub(super) fn declared(self, capabilities: &Value, revision: Revision) -> Option<&Value> {
+        let declared = capabilities.get(self.capability());
+        declared.filter(|declared| revision >= self.since() && declared.is_object())
+    }
+
     /// The first revision with this kind.
     #[must_use]
     pub const fn since(self) -> Revision {

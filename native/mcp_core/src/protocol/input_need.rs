@@ -19,6 +19,7 @@ pub struct InputUse {
 pub struct InputNeed {
     kind: InputKind,
     part: Option<&'static str>,
+    revision: Revision,
 }
 
 impl InputNeed {
@@ -33,7 +34,11 @@ impl InputNeed {
             }
             _ => None,
         };
-        Self { kind, part }
+        Self {
+            kind,
+            part,
+            revision,
+        }
     }
 
     /// Whether `capabilities` (a JSON object), as the client declared them, allow the request.
@@ -41,11 +46,14 @@ impl InputNeed {
     /// A client that declares an empty `elicitation` offers forms only (2025-11-25).
     #[must_use]
     pub fn is_met(self, capabilities: &Value) -> bool {
-        let Some(declared) = object(capabilities, self.kind.capability()) else {
+        let Some(declared) = self.kind.declared(capabilities, self.revision) else {
             return false;
         };
         match self.part {
-            Some(part) => object(declared, part).is_some(),
+            // Every part came with this revision.
+            Some(part) => {
+                self.revision >= Revision::V2025_11_25 && object(declared, part).is_some()
+            }
             None if self.kind == InputKind::Elicitation => {
                 declared.as_object().is_some_and(Map::is_empty)
                     || object(declared, "form").is_some()

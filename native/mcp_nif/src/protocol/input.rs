@@ -71,6 +71,13 @@ fn unmet(
     Ok(unmet)
 }
 
+/// Whether a client may be asked for the input of this capability.
+#[rustler::nif]
+fn offers_input(revision_name: &str, capabilities: Term<'_>, capability: &str) -> NifResult<bool> {
+    let kind = InputKind::of_capability(capability).ok_or(Error::BadArg)?;
+    Ok(kind.is_offered(&declared(capabilities)?, revision(revision_name)?))
+}
+
 /// The names of the missing capabilities.
 #[rustler::nif]
 fn missing_capabilities<'a>(
