@@ -61,9 +61,10 @@ defmodule McpServer.Controller do
   client has answered:
 
       def book(conn, %{"city" => city}) do
-        case accepted(conn, "guests") do
-          %{"count" => count} -> {:ok, [text("Booked for \#{count} in \#{city}")]}
-          nil -> input_required(guests: elicit("How many guests?", guests_schema()))
+        cond do
+          form = accepted(conn, "guests") -> {:ok, [text("Booked for \#{form["count"]} in \#{city}")]}
+          declined?(conn, "guests") -> {:error, "Nothing was booked"}
+          true -> input_required(guests: elicit("How many guests?", guests_schema()))
         end
       end
 
@@ -400,8 +401,14 @@ defmodule McpServer.Controller do
         case accepted(conn, "guest", @guest) do
           {:ok, %{"email" => email}} -> {:ok, [text("Invited \#{email}")]}
           {:error, error} -> {:error, "That is no guest: \#{Exception.message(error)}"}
-          nil -> input_required(guest: elicit("Who is invited?", @guest))
+          nil -> ask(conn)
         end
+      end
+
+      defp ask(conn) do
+        if declined?(conn, "guest"),
+          do: {:error, "Nobody is invited"},
+          else: input_required(guest: elicit("Who is invited?", @guest))
       end
 
   The formats of the schema are checked. For a handler that is called often, compile the schema once with
@@ -433,7 +440,9 @@ defmodule McpServer.Controller do
   defp validator(schema), do: Validator.compile(schema, formats: :assert)
 
   @doc """
-  Whether the user declined or cancelled the request with that key. A handler that ignores this asks again forever.
+  Whether the user declined or cancelled the request with that key, or the client answered it with an error. Clients of
+  revisions with sessions also reject requests of `sample/2` and `list_roots/0` with errors; `conn.input_errors` has
+  them. A handler that ignores this asks again, until the limit of 25 questions ends the call.
 
       def greet(conn, _arguments) do
         cond do
@@ -446,11 +455,15 @@ defmodule McpServer.Controller do
       iex> conn = %McpServer.Conn{input_responses: %{"user" => %{"action" => "decline"}}}
       iex> {McpServer.Controller.declined?(conn, "user"), McpServer.Controller.declined?(conn, "other")}
       {true, false}
+      iex> rejected = %{"code" => -1, "message" => "User rejected sampling request"}
+      iex> McpServer.Controller.declined?(%McpServer.Conn{input_errors: %{"reply" => rejected}}, "reply")
+      true
   """
   @doc group: "Questions to the client"
   @spec declined?(Conn.t(), String.t() | atom) :: boolean
   def declined?(%Conn{} = conn, key) do
-    match?(%{"action" => action} when action in ["decline", "cancel"], input(conn, key))
+    is_map_key(conn.input_errors, to_string(key)) or
+      match?(%{"action" => action} when action in ["decline", "cancel"], input(conn, key))
   end
 
   defp map_or_nil(value), do: if(is_map(value), do: value, else: nil)

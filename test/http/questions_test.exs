@@ -30,6 +30,17 @@ defmodule McpServer.HttpQuestionsTest do
       assert HttpClient.text(answer) == "Hello, Ada! :asked"
     end
 
+    both "is not asked again of a client that answers with an error", %{server: server} do
+      session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
+      {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask"))
+      assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
+      error = %{"code" => -1, "message" => "User rejected the request"}
+      reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "error" => error})
+      assert {%{status: 202, body: ""}, []} = HttpSession.exchange(session, in_session(reply))
+      assert HttpClient.text(HttpClient.message(peer)) == "No name, no greeting"
+      assert HttpClient.message(peer) == :end
+    end
+
     both "is not asked of a client whose capability is no object", %{server: server} do
       for no <- [nil, true, "yes"] do
         session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => no})

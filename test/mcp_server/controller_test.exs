@@ -138,6 +138,7 @@ defmodule McpServer.ControllerTest do
       assert accepted(conn, "name") == %{"name" => "Ada"}
       for key <- ~w(declined odd number nothing), do: assert(accepted(conn, key) == nil)
       assert declined?(conn, "declined")
+      assert declined?(%{conn | input_errors: %{"nothing" => %{"code" => -1, "message" => "no"}}}, :nothing)
       for key <- ~w(name odd number nothing), do: refute(declined?(conn, key))
       assert state(conn) == 7
     end

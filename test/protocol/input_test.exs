@@ -150,6 +150,34 @@ defmodule McpServer.Protocol.InputTest do
                call_tool("run", %{}, answers(run) ++ [revision: "2025-11-25", answers: scripted])
     end
 
+    test "session era: a client that answers with an error is asked once" do
+      error = %{"code" => -1, "message" => "User rejected sampling request"}
+      test = self()
+
+      run = fn conn, _ ->
+        send(test, :entered)
+
+        cond do
+          answer = input(conn, "a") -> {:ok, [text(inspect(answer))]}
+          declined?(conn, "a") -> {:error, "No answer"}
+          true -> input_required(a: conn.assigns.question)
+        end
+      end
+
+      for revision <- ["2025-06-18", "2025-11-25"],
+          question <- [elicit("?", @form), sample("Capital?"), list_roots()] do
+        options = [
+          assigns: %{run: run, question: question},
+          revision: revision,
+          answers: %{question.method => {:error, error}}
+        ]
+
+        assert {:ok, %{"isError" => true, "content" => [%{"text" => "No answer"}]}} = call_tool("run", %{}, options)
+        for _ <- 1..2, do: assert_received(:entered)
+        refute_received :entered
+      end
+    end
+
     test "without the capability it is not asked" do
       options = answers(&greet/2) ++ [client_capabilities: %{"roots" => %{}}, answers: @answers]
 

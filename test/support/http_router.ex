@@ -98,9 +98,10 @@ defmodule McpServer.HttpRouter.Handlers do
   @form %{"type" => "object", "properties" => %{"name" => %{"type" => "string"}}, "required" => ["name"]}
 
   def ask(conn, _arguments) do
-    case accepted(conn, "name") do
-      %{"name" => name} -> {:ok, [text("Hello, #{name}! #{inspect(state(conn))}")]}
-      nil -> input_required([name: elicit("Your name?", @form)], state: :asked)
+    cond do
+      form = accepted(conn, "name") -> {:ok, [text("Hello, #{form["name"]}! #{inspect(state(conn))}")]}
+      declined?(conn, "name") -> {:error, "No name, no greeting"}
+      true -> input_required([name: elicit("Your name?", @form)], state: :asked)
     end
   end
 
