@@ -53,10 +53,10 @@ defmodule McpServer do
   This module is the behaviour that routers implement. `use McpServer.Router` generates every callback; a router may
   define the lists itself. Both names of a list return the same result.
 
-  The other callbacks run the declared function in the calling process. They check arguments and permissions
-  (`authorize:`, `requires:`) and convert results as for a client. They raise `ArgumentError` if the function returns a
-  value of the wrong form. They do not catch exceptions of the function. They do not apply output schemas, `timeout:`
-  and `result_budget:`; `McpServer.Test` does.
+  The other callbacks run the declared function in the calling process. They check permissions (`visible:`,
+  `authorize:`, `requires:`), arguments and results, and convert results, as for a client. They raise `ArgumentError`
+  if a result cannot be sent or does not fit the output schema. They do not catch exceptions of the function. They do
+  not apply `timeout:` and `result_budget:`; `McpServer.Test` does.
   '''
 
   alias McpServer.Connection.Session

@@ -114,7 +114,7 @@ defmodule McpServer.Dispatch do
   end
 
   defp answer(%{catalog: catalog, request: request} = call, conn, returned, outcome) do
-    encoded = Answer.encode(catalog, request, outcome)
+    encoded = Answer.encode(catalog, request, outcome, returned)
     {fitted, answer} = Budget.fit({outcome, encoded}, call, conn, returned)
     if Events.noting?(), do: Events.note(%{content_bytes: content_bytes(fitted), spilled: fitted !== outcome})
     answer
@@ -149,11 +149,20 @@ defmodule McpServer.Dispatch do
       conn = %{conn | input_responses: responses, input_errors: errors, state: state}
       enter(call, conn, round + 1)
     else
-      {:error, %_{} = encode_error} -> Answer.failure(catalog, request, Failure.invalid(encode_error))
-      {:error, text} when is_binary(text) -> Answer.refusal(catalog, request, text)
-      {:error, :timeout} -> Answer.refusal(catalog, request, "The client did not answer in time")
-      {:error, :closed} -> Answer.refusal(catalog, request, "The client is gone")
-      {:error, :too_many} -> Answer.refusal(catalog, request, "Too many calls wait for the client's input")
+      {:error, %_{} = encode_error} ->
+        Answer.failure(catalog, request, InvalidResult.unwritable(catalog, request, encode_error))
+
+      {:error, text} when is_binary(text) ->
+        Answer.refusal(catalog, request, text)
+
+      {:error, :timeout} ->
+        Answer.refusal(catalog, request, "The client did not answer in time")
+
+      {:error, :closed} ->
+        Answer.refusal(catalog, request, "The client is gone")
+
+      {:error, :too_many} ->
+        Answer.refusal(catalog, request, "Too many calls wait for the client's input")
     end
   end
 

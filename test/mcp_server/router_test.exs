@@ -540,7 +540,7 @@ defmodule McpServer.RouterTest do
                {:error, ~s(Missing required arguments for tool 'strict': ["message", "to"])}
 
       assert Calls.get_prompt(@conn, "greet", %{}) ==
-               {:error, ~s(Missing required arguments for prompt 'greet': ["name"])}
+               {:error, "Invalid params: prompt 'greet' needs the arguments: name"}
     end
 
     @tag req: "S4-80"

@@ -54,6 +54,40 @@ defmodule McpServer.Protocol.InvalidResultsTest do
     end
   end
 
+  for {returned, form} <- [
+        {quote(do: [%{id: 1}]), "[%{id: 1}]"},
+        {quote(do: {:ok, [id: 1]}), "{:ok, [id: 1]}"},
+        {quote(do: {:ok, ["a", "b"]}), "{:ok, [#String<1 bytes>, #String<1 bytes>]}"},
+        {quote(do: {:ok, [%URI{}]}), "{:ok, [#URI<...>]}"},
+        {quote(do: ~c"abc"), "#Charlist<...>"}
+      ] do
+    test "a tool that returns the list #{Macro.to_string(returned)}" do
+      for revision <- ["2025-11-25", "2026-07-28"] do
+        assert said(&call_tool("run", %{}, [revision: revision] ++ &1), unquote(returned)) ==
+                 "#{@run} returned #{unquote(form)}, which cannot be sent: expected content: a struct, or a map whose " <>
+                   "type is one of text, image, audio, resource, resource_link, at /content/0. #{@tool} " <>
+                   "Put data into a map: {:ok, %{rows: rows}}."
+      end
+    end
+  end
+
+  test "a long list is shortened before the allowed forms" do
+    assert said(&call_tool("run", %{}, &1), for(_ <- 1..50, do: %{id: 1, title: "t"})) =~
+             ~r/\A#{Regex.escape(@run)} returned .{300} …, which .* #{Regex.escape(@tool)} Put data into a map/
+  end
+
+  test "a list of what is no message, content or value" do
+    for {call, function, found} <- [
+          {&get_prompt("run", %{}, &1), @run,
+           "expected a %McpServer.Prompt.Message{} or a map, at /messages/0. #{@prompt}"},
+          {&read_resource("run://fixed", &1), @run,
+           "expected a %McpServer.Resource.Content{} or a map, at /contents/0. #{@resource}"},
+          {&complete_prompt("run", "name", "", &1), @complete, "expected a string, at /values/0. #{@completion}"}
+        ] do
+      assert said(call, id: 1) == "#{function} returned [id: 1], which cannot be sent: #{found}"
+    end
+  end
+
   test "a tool with an output schema that returns content only" do
     assert said(&call_tool("sum", %{}, &1), {:ok, [text("3")]}) ==
              ~s(#{@run} returned no structured content, but tool "sum" declares an output schema. ) <>

@@ -11,26 +11,33 @@ defmodule McpServer.Dispatch.Answer do
 
   @type t :: {Dispatch.outcome(), Protocol.message()}
 
-  @doc "The answer for a handler's result."
-  @spec encode(Catalog.t(), Request.t(), Outcome.t()) :: t()
-  def encode(catalog, request, {:ok, term}) do
+  @doc "The answer for a handler's result. `returned` is the handler's original result."
+  @spec encode(Catalog.t(), Request.t(), Outcome.t(), returned :: term()) :: t()
+  def encode(catalog, request, outcome, returned \\ nil)
+
+  def encode(catalog, request, {:ok, term}, returned) do
     case Protocol.result(catalog, request, term) do
-      {:ok, reply} -> {outcome(term), reply}
-      {:error, {:missing_capability, reply}} -> {{:refused, {:status, 400}}, reply}
-      {:error, reason} -> failure(catalog, request, InvalidResult.refused(catalog, request, term, reason))
+      {:ok, reply} ->
+        {outcome(term), reply}
+
+      {:error, {:missing_capability, reply}} ->
+        {{:refused, {:status, 400}}, reply}
+
+      {:error, reason} ->
+        failure(catalog, request, InvalidResult.refused(catalog, request, {term, returned || term}, reason))
     end
   end
 
-  def encode(_catalog, request, {:error, :not_found}) do
+  def encode(_catalog, request, {:error, :not_found}, _returned) do
     {:error, Protocol.error(request.id, request.revision, :resource_not_found, nil, %{"uri" => request.name})}
   end
 
-  def encode(_catalog, request, {:error, %JsonRpc.Error{} = error}),
+  def encode(_catalog, request, {:error, %JsonRpc.Error{} = error}, _returned),
     do: {:error, Protocol.error(request.id, request.revision, error.code, error.message, error.data)}
 
-  def encode(catalog, request, {:error, text}), do: refusal(catalog, request, text)
+  def encode(catalog, request, {:error, text}, _returned), do: refusal(catalog, request, text)
 
-  def encode(catalog, request, {:busy, text, seconds}) do
+  def encode(catalog, request, {:busy, text, seconds}, _returned) do
     {_outcome, reply} = refusal(catalog, request, text)
     {{:refused, {:retry_after, seconds}}, reply}
   end

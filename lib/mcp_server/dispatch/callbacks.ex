@@ -5,13 +5,16 @@ defmodule McpServer.Dispatch.Callbacks do
 
   alias McpServer.App.View
   alias McpServer.{Catalog, Conn, Content, JSON, Protocol, Request}
-  alias McpServer.Dispatch.{Around, Failure, Handler, InvalidResult, Outcome, Permission, RunTimeTool}
+  alias McpServer.Dispatch.{Around, Failure, Handler, InvalidResult, Outcome, Permission, Questions, RunTimeTool}
   alias McpServer.Prompt.GetResult
   alias McpServer.Protocol.Revision
   alias McpServer.Tool.CallResult
 
   # Requests of the session era do not describe the client. The conn does.
   @revision Revision.last_of_sessions()
+
+  # The core's text for a missing argument, with the name.
+  @missing ~S/\(root\): must be an object with the property ("[^"\n]*") \(required\)/
 
   @labels %{
     tool: "Tool",
@@ -42,39 +45,19 @@ defmodule McpServer.Dispatch.Callbacks do
 
   @doc "`c:McpServer.call_tool/3`"
   @spec call_tool(module, Conn.t(), String.t(), McpServer.arguments()) :: McpServer.tool_result()
-  def call_tool(router, conn, name, arguments) do
-    with {:ok, schema} <- input_schema(router, conn, name),
-         :ok <- check_required(schema["required"] || [], arguments, "tool", name),
-         do: call(router, conn, "tools/call", name, arguments)
-  end
-
-  defp input_schema(router, conn, name) do
-    with {:error, text} <- find(router.__mcp__(:tools), "Tool", name) do
-      case RunTimeTool.locate(Catalog.fetch(router), request("tools/call", :tool, nil, name, %{}), conn) do
-        %Request{run_time: nil} -> {:error, text}
-        %Request{run_time: %{text: tool}} -> {:ok, JSON.decode!(tool)["inputSchema"]}
-      end
-    else
-      {:ok, _index, tool} -> {:ok, tool.inputSchema}
-    end
-  end
+  def call_tool(router, conn, name, arguments), do: call(router, conn, "tools/call", name, arguments)
 
   @doc "`c:McpServer.get_prompt/3`"
   @spec get_prompt(module, Conn.t(), String.t(), McpServer.arguments()) :: McpServer.prompt_result()
-  def get_prompt(router, conn, name, arguments) do
-    with {:ok, _index, prompt} <- find(router.__mcp__(:prompts), "Prompt", name),
-         required = for(%{required: true, name: argument} <- prompt.arguments, do: argument),
-         :ok <- check_required(required, arguments, "prompt", name),
-         do: call(router, conn, "prompts/get", name, arguments)
-  end
+  def get_prompt(router, conn, name, arguments), do: call(router, conn, "prompts/get", name, arguments)
 
   @doc "`c:McpServer.complete_prompt/4`"
   @spec complete_prompt(module, Conn.t(), String.t(), String.t(), String.t()) :: McpServer.completion_result()
   def complete_prompt(router, conn, name, argument, prefix) do
-    with {:ok, index, prompt} <- find(Tuple.to_list(router.__mcp__(:prompt_handlers)), "Prompt", name) do
-      if argument in prompt.arguments,
-        do: complete(router, conn, {:complete_prompt, index}, {name, argument, prefix}),
-        else: {:error, "Argument '#{argument}' not found in prompt '#{name}'"}
+    with {:ok, index, prompt} <- find_prompt(router, name) do
+      request = completion({:complete_prompt, index}, {name, argument, prefix})
+      unknown = if argument not in prompt.arguments, do: "Argument '#{argument}' not found in prompt '#{name}'"
+      run(Catalog.fetch(router), refused(request, unknown), conn)
     end
   end
 
@@ -83,24 +66,31 @@ defmodule McpServer.Dispatch.Callbacks do
   def read_resource(router, conn, name, variables) do
     with {:ok, kind, index, entry} <- find_resource(router, name),
          catalog = Catalog.fetch(router),
-         {:ok, uri, variables} <- address(catalog, {kind, index}, entry, variables),
-         do: run(catalog, request("resources/read", kind, index, uri, variables), conn)
+         do: run(catalog, reading(catalog, {kind, index}, entry, variables), conn)
   end
 
   @doc "`c:McpServer.complete_resource/4`"
   @spec complete_resource(module, Conn.t(), String.t(), String.t(), String.t()) :: McpServer.completion_result()
   def complete_resource(router, conn, name, variable, prefix) do
-    with {:ok, _kind, index, entry} <- find_resource(router, name) do
-      if variable in Map.get(entry, :variables, []),
-        do: complete(router, conn, {:complete_resource, index}, {entry.uri_template, variable, prefix}),
-        else: {:error, "Variable '#{variable}' not found in resource '#{name}'"}
+    with {:ok, kind, index, entry} <- find_resource(router, name) do
+      unknown =
+        if variable not in Map.get(entry, :variables, []), do: "Variable '#{variable}' not found in resource '#{name}'"
+
+      request = completion({completed(kind), index}, {uri(entry), variable, prefix})
+      run(Catalog.fetch(router), refused(request, unknown), conn)
     end
   end
 
-  defp find(named, label, name) do
-    case Enum.find_index(named, &(&1.name == name)) do
-      nil -> {:error, "#{label} '#{name}' not found"}
-      index -> {:ok, index, Enum.at(named, index)}
+  # A resource without variables has nothing to complete, so its request is refused as a read.
+  defp completed(:resource_template), do: :complete_resource
+  defp completed(:resource), do: :resource
+
+  defp find_prompt(router, name) do
+    prompts = Tuple.to_list(router.__mcp__(:prompt_handlers))
+
+    case Enum.find_index(prompts, &(&1.name == name)) do
+      nil -> {:error, "Prompt '#{name}' not found"}
+      index -> {:ok, index, Enum.at(prompts, index)}
     end
   end
 
@@ -120,22 +110,20 @@ defmodule McpServer.Dispatch.Callbacks do
   defp uri(%{uri: uri}), do: uri
   defp uri(%{uri_template: uri_template}), do: uri_template
 
-  defp check_required(required, arguments, kind, name) do
-    case Enum.reject(required, &is_map_key(arguments, &1)) do
-      [] -> :ok
-      missing -> {:error, "Missing required arguments for #{kind} '#{name}': #{inspect(missing)}"}
-    end
-  end
+  # The request of a client that reads the URI.
+  defp reading(_catalog, {:resource, index}, %{uri: uri}, _variables),
+    do: request("resources/read", :resource, index, uri, %{})
 
-  # The URI that a client would read, and its variables.
-  defp address(_catalog, {:resource, _index}, %{uri: uri}, _variables), do: {:ok, uri, %{}}
-
-  defp address(catalog, {kind, index}, %{name: name, uri_template: template}, variables) do
+  defp reading(catalog, {kind, index}, %{name: name, uri_template: template}, variables) do
     uri = Protocol.expand_template(template, variables)
 
     case Protocol.find_resource(catalog, uri) do
-      {^kind, ^index, found} -> {:ok, uri, found}
-      _another -> {:error, "Resource '#{name}' has no URI with the variables #{inspect(Map.keys(variables))}"}
+      {^kind, ^index, found} ->
+        request("resources/read", kind, index, uri, found)
+
+      _another ->
+        text = "Resource '#{name}' has no URI with the variables #{inspect(Map.keys(variables))}"
+        refused(request("resources/read", kind, index, uri, variables), text)
     end
   end
 
@@ -151,15 +139,28 @@ defmodule McpServer.Dispatch.Callbacks do
     end
   end
 
+  # Like the core's refusals, the text is only for clients that may see the entry.
+  defp refused(request, nil), do: request
+
+  defp refused(request, text),
+    do: %{request | refusal: {200, Protocol.error(request.id, request.revision, :invalid_params, text)}}
+
   defp refusal(reply), do: reply |> IO.iodata_to_binary() |> JSON.decode!() |> text()
 
-  defp text(%{"result" => %{"content" => [%{"text" => text} | _]}}), do: text
+  defp text(%{"result" => %{"content" => [%{"text" => text} | _]}}), do: missing(text) || text
   defp text(%{"error" => %{"message" => text}}), do: text
 
-  defp complete(router, conn, {kind, index}, {name, argument, prefix}) do
-    arguments = %{"name" => argument, "value" => prefix}
-    run(Catalog.fetch(router), request("completion/complete", kind, index, name, arguments), conn)
+  # Callers of this callback rely on one text for arguments that are only missing.
+  defp missing(text) do
+    with [_all, tool, problems | _last] <-
+           Regex.run(~r/\AInvalid arguments for (tool '.*'):((?:\n- #{@missing})+)\z/, text) do
+      names = for [_problem, name] <- Regex.scan(~r/#{@missing}/, problems), do: name
+      "Missing required arguments for #{tool}: [#{Enum.join(names, ", ")}]"
+    end
   end
+
+  defp completion({kind, index}, {name, argument, prefix}),
+    do: request("completion/complete", kind, index, name, %{"name" => argument, "value" => prefix})
 
   defp request(method, kind, index, name, arguments) do
     %Request{
@@ -193,7 +194,7 @@ defmodule McpServer.Dispatch.Callbacks do
       {:answered, {_status, reply}} -> {:error, refusal(reply)}
       {:forbidden, text} when is_binary(text) -> {:error, text}
       {:forbidden, _refusal} -> {:error, "Forbidden"}
-      {:failed, failure} -> raise ArgumentError, Failure.banner(failure)
+      {:failed, failure} -> fail(failure)
       {:error, text} -> {:error, text}
     end
   end
@@ -206,6 +207,9 @@ defmodule McpServer.Dispatch.Callbacks do
 
     case Outcome.of(request, returned, conn) do
       {:input, inputs, state} ->
+        with {:error, error} <- Questions.encode(request.revision, inputs),
+             do: fail(InvalidResult.unwritable(catalog, request, error))
+
         {:input_required, inputs, state}
 
       {:task, fun} ->
@@ -215,15 +219,28 @@ defmodule McpServer.Dispatch.Callbacks do
         {:error, "Resource '#{Handler.name(catalog, request)}' not found"}
 
       {:invalid, reason} ->
-        raise ArgumentError, Failure.banner(InvalidResult.returned(catalog, request, reason, returned))
+        fail(InvalidResult.returned(catalog, request, reason, returned))
 
       {:busy, text, _seconds} ->
         {:error, text}
 
       outcome ->
-        outcome |> View.complete(call.entry) |> given(returned)
+        outcome |> View.complete(call.entry) |> checked(call, returned) |> given(returned)
     end
   end
+
+  # The core checks the result, and the encoded answer is not used.
+  defp checked({:ok, result} = outcome, %{catalog: catalog, request: request}, returned) do
+    with {:error, reason} <- Protocol.result(catalog, request, result),
+         do: fail(InvalidResult.refused(catalog, request, {result, returned}, reason))
+
+    outcome
+  end
+
+  defp checked(outcome, _call, _returned), do: outcome
+
+  @spec fail(Failure.t()) :: no_return()
+  defp fail(failure), do: raise(ArgumentError, Failure.banner(failure))
 
   defp given({:ok, %GetResult{messages: messages}}, returned) when returned in [messages, {:ok, messages}],
     do: {:ok, messages}

@@ -3,8 +3,9 @@ defmodule McpServer.Dispatch.InvalidResult do
   # The log text for a handler whose result cannot be sent: its function, the outline of its result and the allowed
   # results.
 
-  alias McpServer.{Catalog, Outline, Request}
+  alias McpServer.{Catalog, InputRequired, Outline, Request}
   alias McpServer.Dispatch.{Around, Failure, Handler}
+  alias McpServer.JSON.EncodeError
   alias McpServer.Tool.{CallResult, Result}
 
   @allowed %{
@@ -15,20 +16,27 @@ defmodule McpServer.Dispatch.InvalidResult do
     list: ~S'A list function returns {:ok, [item, …]} or {:error, "text"}.'
   }
 
+  # Rows of a database are the usual list that is no content.
+  @rows " Put data into a map: {:ok, %{rows: rows}}."
+
+  # The allowed results follow the outline, and the line is cut at its end.
+  @max_outline_bytes 300
+
   @doc "The failure of a handler whose result has an invalid form, with the `reason` if it is known."
   @spec returned(Catalog.t(), Request.t(), reason :: term(), returned :: term()) :: Failure.t()
-  def returned(catalog, request, {Result, reason}, returned),
-    do: refused(catalog, request, returned, reason)
+  def returned(catalog, request, {Result, reason}, _returned), do: unwritable(catalog, request, reason)
 
   def returned(catalog, request, _reason, returned) do
     Failure.invalid_result(
-      "#{function(catalog, request)} returned #{Outline.of(returned)}. #{@allowed[group(request.kind)]}"
+      "#{function(catalog, request)} returned #{outline(returned)}. #{@allowed[group(request.kind)]}"
     )
   end
 
-  @doc "The failure of a handler whose result the core refuses to encode."
-  @spec refused(Catalog.t(), Request.t(), result :: term(), reason :: term()) :: Failure.t()
-  def refused(catalog, request, %CallResult{structured_content: nil}, {:output_schema, _problems}) do
+  @doc """
+  The failure of a handler whose result the core refuses to encode. `result` is the normalized form of `returned`.
+  """
+  @spec refused(Catalog.t(), Request.t(), {result :: term(), returned :: term()}, reason :: term()) :: Failure.t()
+  def refused(catalog, request, {%CallResult{structured_content: nil}, _returned}, {:output_schema, _problems}) do
     Failure.invalid_result(
       "#{function(catalog, request)} returned no structured content, but tool #{inspect(Handler.name(catalog, request))} " <>
         "declares an output schema. It has to return {:ok, %{…}} with its output fields, or a CallResult with structured_content."
@@ -43,8 +51,27 @@ defmodule McpServer.Dispatch.InvalidResult do
     )
   end
 
-  def refused(catalog, request, _result, reason) do
-    Failure.invalid_result("what #{function(catalog, request)} returned cannot be sent: #{text(reason)}")
+  def refused(catalog, request, {result, returned}, %EncodeError{kind: kind} = error)
+      when kind in [:invalid_field, :missing_field] and not is_struct(result, InputRequired) do
+    Failure.invalid_result(
+      "#{function(catalog, request)} returned #{outline(returned)}, which cannot be sent: #{text(error)}. " <>
+        "#{@allowed[group(request.kind)]}#{rows(request, error)}"
+    )
+  end
+
+  def refused(catalog, request, _result, reason), do: unwritable(catalog, request, reason)
+
+  @doc "The failure of a handler that returned something with a part that cannot be sent, such as a question."
+  @spec unwritable(Catalog.t(), Request.t(), reason :: term()) :: Failure.t()
+  def unwritable(catalog, request, reason),
+    do: Failure.invalid_result("what #{function(catalog, request)} returned cannot be sent: #{text(reason)}")
+
+  defp rows(%Request{kind: :tool}, %EncodeError{path: ["content", _index]}), do: @rows
+  defp rows(_request, _error), do: ""
+
+  defp outline(term) do
+    outline = Outline.of(term)
+    if byte_size(outline) > @max_outline_bytes, do: String.slice(outline, 0, @max_outline_bytes) <> " …", else: outline
   end
 
   defp text(reason) when is_binary(reason), do: reason

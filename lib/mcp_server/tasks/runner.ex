@@ -68,7 +68,7 @@ defmodule McpServer.Tasks.Runner do
         sized(outcome, IO.iodata_length(reply), call.max_bytes)
 
       {:error, reason} ->
-        {:failure, InvalidResult.refused(catalog, request, result, reason)}
+        {:failure, InvalidResult.refused(catalog, request, {result, returned}, reason)}
     end
   end
 
@@ -92,7 +92,7 @@ defmodule McpServer.Tasks.Runner do
       {:ok, responses, errors} = if inputs == %{}, do: {:ok, %{}, %{}}, else: Tasks.park(id, inputs)
       enter(call, %{conn | input_responses: responses, input_errors: errors, state: state}, id, round + 1)
     else
-      {:error, %_{} = encode_error} -> {:failure, Failure.invalid(encode_error)}
+      {:error, %_{} = encode_error} -> {:failure, InvalidResult.unwritable(call.catalog, call.request, encode_error)}
       {:error, text} -> {:error, text}
     end
   end

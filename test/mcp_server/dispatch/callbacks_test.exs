@@ -38,6 +38,9 @@ defmodule McpServer.Dispatch.CallbacksTest do
     def may_read(conn, _variables),
       do: if(Conn.get_private(conn, :uri) == "notes://a%20b", do: :ok, else: {:error, :forbidden})
 
+    def hides(_conn), do: false
+    def returned(conn, _arguments), do: conn.assigns.returned
+    def returned(conn, _argument, _prefix), do: conn.assigns.returned
     def note(_conn, variables), do: %Resource.Content{uri: nil, text: inspect(variables)}
     def wrapped(_conn, _variables), do: {:ok, %{"contents" => [%{"uri" => "notes://list", "text" => "t"}]}}
     def bare(_conn, _variables), do: %{"uri" => "notes://bare", "text" => "t"}
@@ -66,6 +69,37 @@ defmodule McpServer.Dispatch.CallbacksTest do
     prompt "greet", "Greets", authorize: {Handlers, :may}, listed: :always do
       argument "name", "Whom", required: true
       get Handlers, :greet
+      complete Handlers, :names
+    end
+
+    tool "hidden", "Is hidden", Handlers, :arguments, visible: {Handlers, :hides} do
+      input_field "count", "How many", :integer, required: true
+    end
+
+    tool "returned", "Returns what the test says", Handlers, :returned
+
+    tool "sum", "Has an output schema", Handlers, :returned do
+      output_field "sum", "The sum", :integer, required: true
+    end
+
+    prompt "hidden", "Is hidden", visible: {Handlers, :hides} do
+      argument "name", "Whom", required: true
+      get Handlers, :greet
+      complete Handlers, :names
+    end
+
+    prompt "returned", "Returns what the test says" do
+      argument "name", "Whom"
+      get Handlers, :returned
+      complete Handlers, :returned
+    end
+
+    resource "returned", "returned://fixed" do
+      read Handlers, :returned
+    end
+
+    resource "hidden", "hidden://{name}", visible: {Handlers, :hides} do
+      read Handlers, :note
       complete Handlers, :names
     end
 
@@ -99,8 +133,31 @@ defmodule McpServer.Dispatch.CallbacksTest do
                {:ok, [%Content.Text{text: ~s(%{"count" => 42})}]}
     end
 
-    test "of a prompt are strings" do
-      assert {:error, _text} = Server.get_prompt(@ann, "greet", %{"name" => 1})
+    test "that are misspelt are all told, with a suggestion" do
+      text = """
+      Invalid arguments for tool 'typed':
+      - /cuont: `cuont` is not an argument, is `count` meant? (additionalProperties)
+      - (root): must be an object with the property "count"; is "cuont" meant to be it? (required)\
+      """
+
+      assert Server.call_tool(@conn, "typed", %{"cuont" => 1}) == {:error, text}
+
+      assert {:ok, %{"isError" => true, "content" => [%{"text" => ^text}]}} =
+               Test.call_tool(Server, "typed", %{"cuont" => 1})
+    end
+
+    test "must be an object, and a name a string" do
+      for {name, arguments} <- [{"typed", []}, {1, %{}}], call <- [&Server.call_tool/3, &Server.get_prompt/3] do
+        assert {:error, text} = call.(@conn, name, arguments)
+        assert {:error, %{"code" => -32602, "message" => ^text}} = Test.call_tool(Server, name, arguments)
+      end
+    end
+
+    test "of a prompt are strings, and the required ones are there" do
+      for arguments <- [%{"name" => 1}, %{}, %{"nmae" => "x"}] do
+        assert {:error, text} = Server.get_prompt(@ann, "greet", arguments)
+        assert {:error, %{"message" => ^text}} = Test.get_prompt(Server, "greet", arguments)
+      end
     end
 
     test "of a resource make a URI, and are what is found in it" do
@@ -121,6 +178,18 @@ defmodule McpServer.Dispatch.CallbacksTest do
       assert Server.complete_prompt(@conn, "greet", "name", "A") == {:error, "Forbidden"}
       assert {:ok, %{values: ["Ada"]}} = Server.complete_prompt(@ann, "greet", "name", "A")
       assert Server.read_resource(@conn, "note", %{"name" => "other"}) == {:error, "Forbidden"}
+    end
+
+    test "hides an entry before its arguments are checked" do
+      hidden = &{:error, "#{&1} 'hidden' not found"}
+      assert Server.call_tool(@conn, "hidden", %{}) == hidden.("Tool")
+      assert Server.get_prompt(@conn, "hidden", %{}) == hidden.("Prompt")
+      assert Server.complete_prompt(@conn, "hidden", "age", "") == hidden.("Prompt")
+      assert Server.read_resource(@conn, "hidden", %{}) == hidden.("Resource")
+      assert Server.complete_resource(@conn, "hidden", "id", "") == hidden.("Resource")
+
+      assert {:error, %{"code" => -32602, "message" => "Tool 'hidden' not found"}} =
+               Test.call_tool(Server, "hidden", %{})
     end
 
     test "needs what the tool requires of the client" do
@@ -160,6 +229,55 @@ defmodule McpServer.Dispatch.CallbacksTest do
       assert_raise ArgumentError, ~r/Handlers.report\/2 returned {:ok, #Date<...>}. A tool returns/, fn ->
         Server.call_tool(@conn, "report", %{"as" => "date"})
       end
+    end
+
+    test "of a tool that cannot be sent raise what the wire says, in both eras" do
+      for {tool, values} <- [
+            {"returned", [[1, 2], [%{a: 1}], ["a", "b"], [count: 1], ~c"abc", <<255>>, %{pid: self()}, question()]},
+            {"sum", ["3", [], %{sum: "three"}, %CallResult{content: []}]}
+          ],
+          returned <- values,
+          revision <- ["2025-11-25", "2026-07-28"] do
+        assert said(&Server.call_tool(&1, tool, %{}), returned) ==
+                 wire(&Test.call_tool(Server, tool, %{}, &1), returned, revision)
+      end
+
+      assert Server.call_tool(returning({:ok, %{sum: 3}}), "sum", %{}) ==
+               {:ok, %CallResult{content: [%Content.Text{text: ~s({"sum":3})}], structured_content: %{sum: 3}}}
+    end
+
+    # A question that is no JSON.
+    defp question do
+      request = %McpServer.InputRequest{method: "elicitation/create", params: %{"message" => self()}}
+      {:input_required, %{"a" => request}, nil}
+    end
+
+    test "of prompts, resources and completions that cannot be sent raise what the wire says" do
+      for {callback, call} <- [
+            {&Server.get_prompt(&1, "returned", %{}), &Test.get_prompt(Server, "returned", %{}, &1)},
+            {&Server.read_resource(&1, "returned", %{}), &Test.read_resource(Server, "returned://fixed", &1)},
+            {&Server.complete_prompt(&1, "returned", "name", ""),
+             &Test.complete_prompt(Server, "returned", "name", "", &1)}
+          ] do
+        assert said(callback, [1, 2]) == wire(call, [1, 2], "2025-11-25")
+      end
+    end
+
+    defp returning(returned), do: %Conn{assigns: %{returned: returned}}
+    defp said(callback, returned), do: Exception.message(catch_error(callback.(returning(returned))))
+
+    # The log line of this call. It has the id that the client got, because other tests log too.
+    defp wire(call, returned, revision) do
+      options = [
+        revision: revision,
+        assigns: %{returned: returned},
+        client_capabilities: %{"elicitation" => %{}}
+      ]
+
+      {answer, log} = ExUnit.CaptureLog.with_log(fn -> call.(options) end)
+      assert [_, id] = Regex.run(~r/error ?id\W+([0-9a-f]{16})/i, inspect(answer))
+      assert [_, text] = Regex.run(~r/\(error id #{id}\): (.*)\n/, log)
+      text
     end
 
     @tag :capture_log
