@@ -45,7 +45,8 @@ defmodule McpServer.Router.ToolHandler do
     [conn, arguments] = Macro.generate_arguments(2, __MODULE__)
 
     head =
-      {{:unquote, [], [quote(do: unquote(__MODULE__).put_run!(__MODULE__, unquote(place)))]}, [], [conn, arguments]}
+      {{:unquote, [], [quote(do: unquote(__MODULE__).put_run!(__MODULE__, unquote(other(fun)), unquote(place)))]}, [],
+       [conn, arguments]}
 
     body =
       quote do
@@ -60,9 +61,35 @@ defmodule McpServer.Router.ToolHandler do
     end
   end
 
-  @doc "Sets the function of `run` for the innermost tool, and returns its name."
-  @spec put_run!(module, Refusal.place()) :: atom
-  def put_run!(router, place) do
+  # What `run` got instead of a function of two arguments, as far as its code shows it.
+  defp other({:fn, _meta, [{:->, _arrow, [[{:when, _when, parameters}], _body]} | _clauses]}),
+    do: function(length(parameters) - 1)
+
+  defp other({:fn, _meta, [{:->, _arrow, [parameters, _body]} | _clauses]}), do: function(length(parameters))
+  defp other({:&, _meta, [{:/, _slash, [_name, arity]}]}) when is_integer(arity), do: function(arity)
+
+  defp other({:&, _meta, [body]}) do
+    {_body, arity} = Macro.prewalk(body, 0, &{&1, max(&2, position(&1))})
+    function(arity)
+  end
+
+  # What a call or a variable gives is not known yet.
+  defp other({form, _meta, _arguments}) when form not in [:__aliases__, :{}, :%{}], do: nil
+  defp other(literal), do: Macro.to_string(literal)
+
+  defp position({:&, _meta, [position]}) when is_integer(position), do: position
+  defp position(_node), do: 0
+
+  defp function(2), do: nil
+  defp function(1), do: "a function of 1 argument"
+  defp function(arity), do: "a function of #{arity} arguments"
+
+  @doc """
+  Sets the function of `run` for the innermost tool, and returns its name. `other` is what `run` got instead of a
+  function of two arguments.
+  """
+  @spec put_run!(module, other :: String.t() | nil, Refusal.place()) :: atom
+  def put_run!(router, other, place) do
     tool = Scope.current(router)
 
     cond do
@@ -75,6 +102,13 @@ defmodule McpServer.Router.ToolHandler do
         Refusal.refuse!(
           place,
           "#{tool.what} has a function already, #{inspect(module)}.#{function}/2. Remove it or `run`"
+        )
+
+      other != nil ->
+        Refusal.refuse!(
+          place,
+          "`run` of #{tool.what} takes a function of the conn and the arguments, got: #{other}. " <>
+            "Write: run fn conn, arguments -> … end"
         )
 
       true ->

@@ -154,6 +154,50 @@ defmodule McpServer.Router.ShortFormTest do
     )
   end
 
+  test "run takes a function of two arguments" do
+    for {code, got} <- [
+          {"fn _a -> :a end", "a function of 1 argument"},
+          {"fn -> :a end", "a function of 0 arguments"},
+          {"fn\n _a, _b, c when is_map(c) -> :a\n _a, _b, _c -> :b\n end", "a function of 3 arguments"},
+          {"&own/1", "a function of 1 argument"},
+          {"&String.upcase(&1)", "a function of 1 argument"},
+          {"&{&1, &3}", "a function of 3 arguments"},
+          {"{MyApp.Tools, :own}", "{MyApp.Tools, :own}"},
+          {"MyApp.Tools", "MyApp.Tools"},
+          {":own", ":own"}
+        ] do
+      assert_refused(
+        4,
+        ~s(`run` of tool "t" takes a function of the conn and the arguments, got: #{got}. ) <>
+          "Write: run fn conn, arguments -> … end",
+        "tool \"t\", \"T\" do\nrun #{code}\nend"
+      )
+    end
+
+    router =
+      router!("""
+      tool "guarded", "G" do
+        run fn
+          _conn, %{"a" => a} when is_binary(a) -> a
+          _conn, arguments -> inspect(arguments)
+        end
+      end
+
+      tool "called", "C" do
+        run made()
+      end
+
+      tool "captured", "C" do
+        run &(&1.session_id <> inspect(&2))
+      end
+
+      defp made, do: fn _conn, _arguments -> "made" end
+      """)
+
+    for {tool, text} <- [{"guarded", "%{}"}, {"called", "made"}, {"captured", "s%{}"}],
+        do: assert({:ok, [%{text: ^text}]} = router.call_tool(%McpServer.Conn{session_id: "s"}, tool, %{}))
+  end
+
   test "a function of the router that does not exist is missed" do
     assert_refused(3, ~r/\Atool "t" names RouterCase\d+.own\/2, which /, ~s(tool "t", "T", :own))
   end
