@@ -83,8 +83,13 @@ defmodule McpServer.Options do
 
   defp wrong(name, type, about, value) do
     got = if about[:secret], do: "", else: ", got: #{inspect(value)}"
-    "expected #{inspect(name)} to be #{text(type)}#{got}"
+    "expected #{inspect(name)} to be #{text(type)}#{got}#{meant_value(type, value)}"
   end
+
+  defp meant_value({:in, [text | _] = values}, value) when is_binary(text) and is_binary(value),
+    do: Suggestion.did_you_mean(value, values)
+
+  defp meant_value(_type, _value), do: ""
 
   defp known!(owner, table, name) do
     Keyword.has_key?(table, name) || raise ArgumentError, unknown(owner, table, name)

@@ -39,22 +39,7 @@ defmodule McpServer.Test do
 
   ## Options
 
-  | option | default | |
-  |---|---|---|
-  | `:revision` | `"2026-07-28"` | the protocol revision the client speaks |
-  | `:answers` | none | the client's answers: a map from method to answer, or a function of method and params; `{:error, error}` declines |
-  | `:client_capabilities` | sampling, elicitation, roots | |
-  | `:client_info` | `mcp_server_test` | |
-  | `:progress_token` | none | asks for progress |
-  | `:log_level` | none | asks for log messages of this level and above; revisions with sessions send `"info"` and above by default |
-  | `:meta` | `%{}` | further members of `_meta`: `conn.meta` |
-  | `:assigns` | `%{}` | the handler's `conn.assigns` |
-  | `:receive_timeout` | `5_000` | how long the client waits for an answer, in milliseconds |
-  | `:initialize` | `true` | `false` skips the handshake of revisions with sessions |
-  | `:principal` | `nil` | `conn.principal` of the handlers and of `authorize:`; fixed for the transport, like `:assigns` |
-  | `:auth` | none | fields of `McpServer.Auth`: `[scopes: ["files:read"], subject: "ada"]`; with it, `scopes:` of the router are checked |
-  | `:on` | none | a client of `connect/2`; without it each call opens a new transport |
-
+  #{McpServer.Options.document(McpServer.Test.Options.client())}
   Options of `McpServer.Stdio`, such as `:timeout` and `:limits`, are also allowed.
 
   Handlers run in separate processes. The test process is among their `$callers`, so an Ecto sandbox or a Mox
@@ -63,7 +48,7 @@ defmodule McpServer.Test do
 
   @compile {:no_warn_undefined, ExUnit.Assertions}
 
-  alias McpServer.Test.Client
+  alias McpServer.Test.{Client, Options}
 
   @typedoc "The router that gets the request."
   @type target :: module()
@@ -250,5 +235,8 @@ defmodule McpServer.Test do
   end
 
   # Options of the call precede the defaults of `use`.
-  defp once(options), do: options |> Keyword.delete(:on) |> Enum.uniq_by(&elem(&1, 0))
+  defp once(options) do
+    :ok = Options.check!(options)
+    options |> Keyword.delete(:on) |> Enum.uniq_by(&elem(&1, 0))
+  end
 end

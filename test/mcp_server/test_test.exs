@@ -107,6 +107,31 @@ defmodule McpServer.TestTest do
     end
   end
 
+  test "an option or a revision that does not exist is an error with the allowed ones" do
+    names =
+      "revision, answers, client_capabilities, client_info, progress_token, log_level, meta, assigns, " <>
+        "receive_timeout, initialize, principal, auth, on, timeout, drain, on_eof, limits"
+
+    unknown = "McpServer.Test has no option :revison, did you mean revision? Its options are: #{names}"
+    allowed = Enum.map_join(Enum.reverse(@revisions), " or ", &inspect/1)
+
+    for {options, message} <- [
+          {[revison: "2025-11-25"], unknown},
+          {[max_calls: 1],
+           "McpServer.Test has no option :max_calls. Write limits: [max_calls: …]. Its options are: #{names}"},
+          {[revision: "2025-11-26"],
+           ~s(expected :revision to be #{allowed}, got: "2025-11-26", did you mean 2025-11-25?)},
+          {[revision: nil], "expected :revision to be #{allowed}, got: nil"},
+          {[meta: "m"], ~s(expected :meta to be a map, got: "m")}
+        ],
+        send <- [&call_tool("run", %{}, &1), &list_tools/1, &request(%{"id" => 1, "method" => "ping"}, &1), &connect/1] do
+      assert_raise ArgumentError, message, fn -> send.(options) end
+    end
+
+    client = connect(revision: "2025-11-25")
+    assert_raise ArgumentError, unknown, fn -> call_tool("run", %{}, on: client, revison: "2025-11-25") end
+  end
+
   test "no messages are left behind" do
     {:ok, _result} = call_tool("run")
     {:ok, _tools} = list_tools(revision: "2025-06-18")

@@ -1,9 +1,16 @@
 defmodule McpServer.Protocol.Revision do
   @moduledoc false
-  # The revisions at the border of the two eras. Revisions are dates, so their texts can be compared.
+  # The revisions, and the two at the border of the eras. Revisions are dates, so their texts can be compared.
 
   @newest "2026-07-28"
   @last_of_sessions "2025-11-25"
+
+  # The newest first.
+  @all [@newest, @last_of_sessions, "2025-06-18", "2025-03-26", "2024-11-05"]
+
+  @doc "All revisions, the newest first."
+  @spec all() :: [String.t()]
+  def all, do: @all
 
   @doc "The newest revision, and the first without sessions."
   @spec newest() :: String.t()

@@ -5,6 +5,7 @@ defmodule Mix.McpServer.Console do
 
   alias McpServer.{Client, Console}
   alias McpServer.Console.{Questions, Terminal}
+  alias McpServer.Protocol.Revision
   alias Mix.McpServer.Remote
 
   @switches [
@@ -19,7 +20,7 @@ defmodule Mix.McpServer.Console do
     compile: :boolean,
     start: :boolean
   ]
-  @revisions ~w(2026-07-28 2025-11-25 2025-06-18 2025-03-26 2024-11-05)
+  @revisions Revision.all()
   @timeout 60_000
 
   @doc "The options for a task's moduledoc."
