@@ -62,10 +62,12 @@ defmodule McpServer.Stdio do
   #{McpServer.Options.document(McpServer.ServerOptions.stdio())}
   """
 
-  alias McpServer.{Connection, Options, ServerOptions}
+  alias McpServer.{Catalog, Connection, Options, ServerOptions}
   alias McpServer.Stdio.{Server, Takeover, Transport}
 
   @type option :: {atom(), term()}
+
+  @app [app: [{"the name of an application", &is_atom/1}]]
 
   @doc false
   @spec child_spec([option()]) :: Supervisor.child_spec()
@@ -97,10 +99,11 @@ defmodule McpServer.Stdio do
   Takes over stdin and stdout, starts the application, serves until the client disconnects, and stops the VM.
 
   For release scripts. A further option is `:app`, the application to start with its dependencies (default: the router's
-  application, if it is loaded).
+  application, if it is loaded). Raises `ArgumentError` for unknown or invalid options.
   """
   @spec run(module(), [option() | {:app, atom()}]) :: no_return()
   def run(router, options \\ []) do
+    _checked = Options.check!(inspect(__MODULE__), ServerOptions.stdio() ++ @app, [router: router] ++ options)
     take_over!()
     {app, options} = Keyword.pop_lazy(options, :app, fn -> Application.get_application(router) end)
     {:ok, _started} = Application.ensure_all_started(app || :mcp_server)
@@ -121,8 +124,14 @@ defmodule McpServer.Stdio do
   @spec serve([option()]) :: no_return()
   def serve(options) do
     # The application's own supervision tree may serve already.
-    if Process.whereis(__MODULE__) == nil, do: await_end(Server.start(options))
+    if Process.whereis(__MODULE__) == nil, do: options |> servable!() |> Server.start() |> await_end()
     Process.sleep(:infinity)
+  end
+
+  # Raised in the application that serves, the error would be hidden in the reason of its end.
+  defp servable!(options) do
+    _catalog = Catalog.fetch(options[:router])
+    options
   end
 
   defp await_end(server) do

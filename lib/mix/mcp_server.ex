@@ -2,7 +2,7 @@ defmodule Mix.McpServer do
   # The shared parts of the tasks for routers.
   @moduledoc false
 
-  alias McpServer.Limit
+  alias McpServer.{Limit, Suggestion}
 
   @switches [timeout: :integer, compile: :boolean, start: :boolean]
 
@@ -28,12 +28,22 @@ defmodule Mix.McpServer do
     types = for {name, type} <- switches, switch(name) == switch, type <- List.wrap(type), type != :keep, do: type
 
     case {types, value} do
-      {[], _value} -> "there is no option #{switch}"
+      {[], _value} -> "there is no option #{switch}#{meant(switch, switches)}"
       {[:boolean], _value} -> "expected #{switch} to have no value, got: #{value}"
       {[_type], nil} -> "expected #{switch} to have a value"
       {[type], _value} -> "expected #{switch} to be #{article(type)}, got: #{value}"
     end
   end
+
+  defp meant("--" <> given, switches) do
+    names = for {name, type} <- switches, "--" <> text = switch(name), text <- negated(text, type), do: text
+    Suggestion.did_you_mean(given, names, "--")
+  end
+
+  defp meant(_short, _switches), do: ""
+
+  defp negated(text, :boolean), do: [text, "no-" <> text]
+  defp negated(text, _type), do: [text]
 
   defp article(:integer), do: "an integer"
   defp article(:string), do: "a string"

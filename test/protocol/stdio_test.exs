@@ -125,6 +125,8 @@ defmodule McpServer.Protocol.StdioTest do
         {"Enum", "Enum is not a router: it does not `use McpServer.Router`"},
         {"", "usage: mix mcp.stdio ROUTER"},
         {"Fresh.MCP --what", "there is no option --what"},
+        {"Fresh.MCP --principl ada", "there is no option --principl, did you mean --principal?"},
+        {"Fresh.MCP --no-compil", "there is no option --no-compil, did you mean --no-compile?"},
         {"Fresh.MCP --timeout 0", "expected --timeout to be an integer from 1 to 4_294_967_295 (milliseconds), got: 0"}
       ]
 
@@ -139,6 +141,30 @@ defmodule McpServer.Protocol.StdioTest do
       assert exit_status(peer, 30_000) == 1
       assert [line] = errors(peer) |> String.split("\n") |> Enum.filter(&(&1 =~ "(Mix)"))
       assert line =~ sentence
+    end
+
+    test "McpServer.Stdio.run: a mistake is an ArgumentError and status 1", context do
+      names = "router, assigns, timeout, principal, drain, on_eof, limits, app"
+
+      mistakes = [
+        {"McpServer.StdioRouter, app: :mcp_server, principl: :a",
+         "McpServer.Stdio has no option :principl, did you mean principal? Its options are: #{names}"},
+        {"McpServer.StdioRouter, ap: :mcp_server",
+         "McpServer.Stdio has no option :ap, did you mean app? Its options are: #{names}"},
+        {~s(McpServer.StdioRouter, app: "mcp_server"),
+         ~s(expected :app to be the name of an application, got: "mcp_server")},
+        {"McpServer.StdioRouter, :mcp_server", "the options of McpServer.Stdio are a keyword list"},
+        {"Enum, app: :mcp_server", "Enum is not a router: it does not `use McpServer.Router`"}
+      ]
+
+      running =
+        for {arguments, sentence} <- mistakes,
+            do: {start(vm("McpServer.Stdio.run(#{arguments})"), tmp_dir: context.tmp_dir, input: "true"), sentence}
+
+      for {peer, sentence} <- running do
+        assert exit_status(peer, 30_000) == 1
+        assert "** (ArgumentError) #{sentence}" in String.split(errors(peer), "\n")
+      end
     end
 
     # The compiled application is on the code path. As a dependency it would be compiled again.

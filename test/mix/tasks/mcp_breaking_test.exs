@@ -461,7 +461,7 @@ defmodule Mix.Tasks.Mcp.BreakingTest do
       "usage: mix mcp.breaking [ROUTER …] [--write] [--path FOLDER] [--strict] [--format text|json] [--no-compile]"
 
     for {arguments, sentence} <- [
-          {["--writ"], "there is no option --writ"},
+          {["--writ"], "there is no option --writ, did you mean --write?"},
           {["--format", "yaml"], "expected --format to be text or json, got: yaml"},
           {["--path"], "expected --path to have a value"},
           {["--write=yes"], "expected --write to have no value, got: yes"}

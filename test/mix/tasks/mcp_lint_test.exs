@@ -353,8 +353,8 @@ defmodule Mix.Tasks.Mcp.LintTest do
       end
 
       for {arguments, sentence} <- [
-            {["--strickt"], "there is no option --strickt"},
-            {["--formt", "json"], "there is no option --formt"},
+            {["--strickt"], "there is no option --strickt, did you mean --strict?"},
+            {["--formt", "json"], "there is no option --formt, did you mean --format?"},
             {["--no-only"], "there is no option --no-only"},
             {["-x"], "there is no option -x"},
             {["--strict=yes"], "expected --strict to have no value, got: yes"},
