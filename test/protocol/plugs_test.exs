@@ -8,6 +8,64 @@ defmodule McpServer.Protocol.PlugsTest do
 
   alias McpServer.{Conn, EveryWay, PlugRouter}
 
+  defmodule Wrong do
+    def tool(_conn, _arguments), do: :halt
+
+    # Another router's call runs other plugs in this process.
+    def elsewhere(conn, _arguments) do
+      {:error, "Closed on Sundays"} = PlugRouter.call_tool(conn, "guarded", %{})
+      :halt
+    end
+  end
+
+  defmodule Through do
+    @behaviour McpServer.Plug
+    @impl true
+    def call(conn, next) do
+      returned = next.(conn)
+      {:error, "Closed on Sundays"} = PlugRouter.call_tool(conn, "guarded", %{})
+      returned
+    end
+  end
+
+  defmodule Halt do
+    @behaviour McpServer.Plug
+    @impl true
+    def call(_conn, _next), do: :halt
+  end
+
+  defmodule Misfit do
+    @behaviour McpServer.Plug
+    @impl true
+    def call(conn, next) do
+      :halt = next.(conn)
+      {:ok, %{n: "one"}}
+    end
+  end
+
+  defmodule Misled do
+    use McpServer.Router
+
+    plug Through
+
+    tool "wrong", "The handler is wrong", Wrong, :tool
+    tool "elsewhere", "The handler calls another router", Wrong, :elsewhere
+
+    tool "halted", "The plug is wrong", Wrong, :tool do
+      plug Halt
+    end
+
+    tool "both", "The inner plug is wrong", Wrong, :tool do
+      plug Through
+      plug Halt
+    end
+
+    tool "misfit", "The plug does not fit", Wrong, :tool do
+      output_field "n", "A number", :integer, required: true
+      plug Misfit
+    end
+  end
+
   @eras ["2025-11-25", "2026-07-28"]
   @traces %{
     "outside" => "router:tool:outside",
@@ -70,15 +128,25 @@ defmodule McpServer.Protocol.PlugsTest do
       assert text == inspect({called, false, "router:tool:measured"})
     end
 
-    test "#{revision}: what a plug makes of a result is judged as a handler's, and the log names both" do
-      log =
-        capture_log(fn ->
-          assert {:ok, %{"isError" => true}} = call("bad", revision: unquote(revision))
-        end)
+    test "#{revision}: what a plug makes of a result is judged as a handler's, and the log names what made it" do
+      bad = "plug McpServer.PlugRouter.Bad (around McpServer.PlugRouter.Handlers.trace/2)"
+      assert said(PlugRouter, "bad", unquote(revision)) == "#{bad} returned :nonsense. A tool returns"
 
-      assert log =~
-               "McpServer.PlugRouter.Handlers.trace/2 (inside plug McpServer.PlugRouter.Trace, plug McpServer.PlugRouter.Bad) " <>
-                 "returned :nonsense. A tool returns"
+      module = inspect(__MODULE__)
+
+      for {tool, maker} <- [
+            {"halted", "plug #{module}.Halt (around #{module}.Wrong.tool/2)"},
+            {"wrong", "#{module}.Wrong.tool/2"},
+            {"both", "plug #{module}.Halt (around #{module}.Wrong.tool/2)"},
+            {"elsewhere", "#{module}.Wrong.elsewhere/2"}
+          ] do
+        assert said(Misled, tool, unquote(revision)) == "#{maker} returned :halt. A tool returns"
+      end
+
+      fits = "does not fit the output schema: /n: must be an integer (type)"
+
+      assert said(Misled, "misfit", unquote(revision)) ==
+               "what plug #{module}.Misfit (around #{module}.Wrong.tool/2) returned #{fits}"
     end
   end
 
@@ -112,6 +180,15 @@ defmodule McpServer.Protocol.PlugsTest do
   end
 
   defp call(name, options), do: call_tool(name, %{}, options)
+
+  # The log line of this call. It has the id that the client got, because other tests log too.
+  defp said(router, name, revision) do
+    {answer, log} = with_log(fn -> McpServer.Test.call_tool(router, name, %{}, revision: revision) end)
+    assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = answer
+    assert [id] = Regex.run(~r/[0-9a-f]{16}/, text)
+    assert [_, text] = Regex.run(~r/\(error id #{id}\): invalid handler result: (.*? returns|.*)[ \n]/, log)
+    text
+  end
 
   # `Measure` is in the ninth statement of the router.
   defp number, do: 9

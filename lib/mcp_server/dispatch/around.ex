@@ -7,6 +7,7 @@ defmodule McpServer.Dispatch.Around do
   alias McpServer.Dispatch.Handler
 
   @completions [:complete_prompt, :complete_resource]
+  @maker {__MODULE__, :maker}
 
   @typedoc "The called entry (`nil` for a list), and the function that replaces its handler."
   @type call :: %{
@@ -26,12 +27,15 @@ defmodule McpServer.Dispatch.Around do
 
   def run(%{catalog: catalog, entry: entry, request: request}, conn), do: Handler.invoke(catalog, entry, request, conn)
 
-  @doc "The modules of the plugs around a request."
-  @spec modules(Catalog.t(), Request.t()) :: [module()]
-  def modules(catalog, request) do
+  @doc """
+  The plug that made the result of the last `run/2` in this process, which was for the request. `nil` if the handler
+  made it.
+  """
+  @spec maker(Catalog.t(), Request.t()) :: module() | nil
+  def maker(catalog, request) do
     case Handler.entry(catalog, request) do
-      %{plugs: plugs} -> for {_id, module, _arity, _options} <- plugs, do: module
-      _nothing_around -> []
+      %{plugs: _plugs} -> Process.get(@maker)
+      _nothing_around -> nil
     end
   end
 
@@ -43,12 +47,29 @@ defmodule McpServer.Dispatch.Around do
     end
   end
 
-  defp pass([], _called, conn, handler), do: handler.(%{conn | called: nil})
+  defp pass([], _called, conn, handler), do: made(handler.(%{conn | called: nil}), nil)
 
   defp pass([{id, plug, arity, options} | inner], called, conn, handler) do
     conn = %{conn | called: %{called | plug: id}}
-    next = &pass(inner, called, conn!(&1, plug), handler)
-    if arity == 2, do: plug.call(conn, next), else: plug.call(conn, next, options)
+    key = make_ref()
+
+    next = fn conn ->
+      returned = pass(inner, called, conn!(conn, plug), handler)
+      Process.put(key, {returned, Process.get(@maker)})
+      returned
+    end
+
+    returned = if arity == 2, do: plug.call(conn, next), else: plug.call(conn, next, options)
+    made(returned, maker_of(returned, Process.delete(key), plug))
+  end
+
+  # A plug that returns what `next` returned has not made it.
+  defp maker_of(returned, {returned, maker}, _plug), do: maker
+  defp maker_of(_returned, _of_next, plug), do: plug
+
+  defp made(returned, maker) do
+    Process.put(@maker, maker)
+    returned
   end
 
   defp conn!(%Conn{} = conn, _plug), do: conn

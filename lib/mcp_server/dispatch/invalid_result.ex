@@ -1,6 +1,6 @@
 defmodule McpServer.Dispatch.InvalidResult do
   @moduledoc false
-  # The log text for a handler whose result cannot be sent: its function, the outline of its result and the allowed
+  # The log text for a result that cannot be sent: the function or the plug that made it, its outline and the allowed
   # results.
 
   alias McpServer.{Catalog, InputRequired, Outline, Request}
@@ -80,12 +80,9 @@ defmodule McpServer.Dispatch.InvalidResult do
 
   defp function(catalog, request) do
     {module, function, arity} = Handler.function(catalog, request)
-    Exception.format_mfa(module, function, arity) <> inside(Around.modules(catalog, request))
+    named = Exception.format_mfa(module, function, arity)
+    if plug = Around.maker(catalog, request), do: "plug #{inspect(plug)} (around #{named})", else: named
   end
-
-  # A plug may have made the result.
-  defp inside([]), do: ""
-  defp inside(plugs), do: " (inside #{plugs |> Enum.uniq() |> Enum.map_join(", ", &"plug #{inspect(&1)}")})"
 
   defp group(:resource_template), do: :resource
   defp group(kind) when kind in [:complete_prompt, :complete_resource], do: :completion
