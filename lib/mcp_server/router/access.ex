@@ -150,8 +150,12 @@ defmodule McpServer.Router.Access do
           "#{key} of #{what} takes the conn, or the conn and the arguments; got a function of #{arity} arguments"
         )
 
-      {:local, _arity} ->
-        refuse!(key, fun, what, place)
+      {:local, arity} ->
+        Refusal.refuse!(
+          place,
+          "#{key} of #{what} must be a named function, {module, function} or &Module.function/#{arity}, because other " <>
+            "nodes call it by its name, got: #{inspect(fun)}. Write: #{key}: {MyApp.Auth, :allowed?}"
+        )
     end
   end
 

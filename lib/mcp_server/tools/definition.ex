@@ -31,10 +31,20 @@ defmodule McpServer.Tools.Definition do
   defp check_handler({module, function} = handler) when is_atom(module) and is_atom(function),
     do: said(with text when text != nil <- NamedFunction.missing(handler, 2), do: "the handler " <> text)
 
-  defp check_handler(fun) when is_function(fun, 2), do: :ok
+  # Another node may have another version of an anonymous function's module, or none.
+  defp check_handler(fun) when is_function(fun, 2) do
+    info = Function.info(fun)
 
-  defp check_handler(other) do
-    {:error, "a handler is {module, function} or a function of the conn and the arguments, got: #{Outline.of(other)}"}
+    if info[:type] == :external,
+      do: check_handler({info[:module], info[:name]}),
+      else: {:error, named(fun) <> ", because other nodes call it by its name"}
+  end
+
+  defp check_handler(other), do: {:error, named(other)}
+
+  defp named(other) do
+    "a handler is a named function of the conn and the arguments, {module, function} or &Module.function/2, got: " <>
+      Outline.of(other)
   end
 
   defp check_new(router, name) do

@@ -172,6 +172,13 @@ defmodule McpServer.Tools.AsDeclaredTest do
           {[struct: Note, input: [titel: {:string, "Text"}]],
            "tool \"wrong\" declares \"titel\", which %McpServer.ToolsRouter.Note{} does not have, did you mean title?"},
           {[visible: {Handlers, :nobody?}], "visible of tool \"wrong\""},
+          {[visible: fn _conn -> true end],
+           "visible of tool \"wrong\" must be a named function, {module, function} or &Module.function/1, because other " <>
+             "nodes call it by its name, got: #Function<"},
+          {[authorize: fn _conn, _arguments -> true end],
+           "authorize of tool \"wrong\" must be a named function, {module, function} or &Module.function/2, because"},
+          {[authorize: fn -> true end],
+           "authorize of tool \"wrong\" takes the conn, or the conn and the arguments; got a function of 0 arguments"},
           {[result_budget: 4_096], "the result_budget of tool \"wrong\" needs a place for larger results"},
           {[tags: [""]], "a tag of tool \"wrong\" is a string of 1 to 128 bytes, got: \"\""},
           {[tiemout: 5], "a tool has no field tiemout, did you mean timeout?"}
