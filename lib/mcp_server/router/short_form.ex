@@ -3,7 +3,7 @@ defmodule McpServer.Router.ShortForm do
   # `input` and `output`: fields as a keyword list, each as `{type, description, options}`. They are declared like
   # `input_field` and `output_field`.
 
-  alias McpServer.Router.{Field, Handler, Refusal}
+  alias McpServer.Router.{Field, Handler, Refusal, Statement}
 
   @doc "The code of `input` and `output`."
   @spec declare(:input | :output, Macro.t(), Macro.Env.t()) :: Macro.t()
@@ -19,6 +19,19 @@ defmodule McpServer.Router.ShortForm do
         unquote(Refusal.place(caller))
       )
     end
+  end
+
+  @doc "Refuses the parameters of `input_field` after `input`."
+  @spec refuse_long!(:input | :output, [Macro.t()], Macro.Env.t()) :: no_return
+  def refuse_long!(into, arguments, caller) do
+    positional = arguments |> Enum.reject(&Keyword.keyword?/1) |> Enum.map_join(", ", &Macro.to_string/1)
+    tail = Statement.tail(arguments, Enum.any?(arguments, &(Keyword.keyword?(&1) and Keyword.has_key?(&1, :do))))
+
+    Refusal.refuse!(
+      Refusal.place(caller),
+      "`#{into}` takes fields by their names: #{into} title: {:string, \"The title\"}. " <>
+        "Write: #{into}_field #{positional}#{tail}"
+    )
   end
 
   defp place({_name, meta, _arguments}, caller) when is_list(meta),

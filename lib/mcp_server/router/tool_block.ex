@@ -39,6 +39,13 @@ defmodule McpServer.Router.ToolBlock do
   @doc "Members of the tool's structured result, in the short form of `input/1`."
   defmacro output(fields), do: ShortForm.declare(:output, fields, __CALLER__)
 
+  # The parameters of `input_field` and `output_field`.
+  for statement <- [:input, :output] do
+    @doc false
+    defmacro unquote(statement)(name, description, type \\ [], options \\ [], block \\ []),
+      do: ShortForm.refuse_long!(unquote(statement), [name, description, type, options, block], __CALLER__)
+  end
+
   @doc """
   The function of the tool, if the declaration names none. It has two parameters, the conn and the arguments.
 

@@ -127,6 +127,24 @@ defmodule McpServer.Router.ShortFormTest do
     )
   end
 
+  test "the parameters of input_field belong to input_field" do
+    for {arguments, written} <- [
+          {~s("title", "The title", :string), ~s("title", "The title", :string)},
+          {~s("title", "The title"), ~s("title", "The title")},
+          {~s("title", "The title", :string, required: true), ~s("title", "The title", :string, required: true)},
+          {~s("o", "An object", :object do\nend), ~s("o", "An object", :object do)},
+          {~s("o", "An object", :object, required: true do\nend), ~s("o", "An object", :object, required: true do)}
+        ],
+        statement <- ["input", "output"] do
+      assert_refused(
+        4,
+        ~s(`#{statement}` takes fields by their names: #{statement} title: {:string, "The title"}. ) <>
+          "Write: #{statement}_field #{written}",
+        "tool \"t\", \"T\", McpServer.Handlers, :echo do\n#{statement} #{arguments}\nend"
+      )
+    end
+  end
+
   test "a tool has one function" do
     assert_refused(4, ~s(tool "t" has a function already, McpServer.Handlers.echo/2. Remove it or `run`), """
     tool "t", "T", McpServer.Handlers, :echo do
