@@ -8,9 +8,9 @@ import { fileURLToPath } from "node:url";
 const folder = fileURLToPath(new URL("../../examples/everything", import.meta.url));
 const script = fileURLToPath(new URL("node.exs", import.meta.url));
 
-// Starts a node, on a free port if none is given.
-export async function startNode(secret, port = 0) {
-  const env = { ...process.env, SURVIVAL_SECRET: secret, SURVIVAL_PORT: String(port) };
+// Starts a node, on a free port if none is given. `store` is the folder of its session store.
+export async function startNode(secret, port = 0, store = "") {
+  const env = { ...process.env, SURVIVAL_SECRET: secret, SURVIVAL_PORT: String(port), SURVIVAL_STORE: store };
   const child = spawn("mix", ["run", "--no-halt", script], { cwd: folder, env, stdio: ["ignore", "ignore", "pipe"] });
   const ended = once(child, "exit");
   let url;

@@ -1,5 +1,9 @@
 // Which ids of sessions are refused: all but the one that a node has sealed, for the principal it was sealed for.
 
+import { setTimeout as sleep } from "node:timers/promises";
+
+// An open session asks the store at most once in five seconds.
+const patience = 30_000;
 const revision = "2025-11-25";
 const clientInfo = { name: "survivor", version: "1.0.0" };
 const initialize = { method: "initialize", params: { protocolVersion: revision, capabilities: {}, clientInfo } };
@@ -19,9 +23,10 @@ async function post(node, message, headers) {
   return answer;
 }
 
-export async function refusals(checks, [one, other], foreign) {
+// `sharing` are nodes with a common store: they are not connected either, but know which sessions have ended.
+export async function refusals(checks, [one, other], foreign, sharing) {
   const ada = { authorization: "Bearer ada" };
-  const open = async () => (await post(one, initialize, ada)).headers.get("mcp-session-id");
+  const open = async (node = one) => (await post(node, initialize, ada)).headers.get("mcp-session-id");
   const ping = async (node, id, headers = ada) =>
     (await post(node, { method: "ping" }, { ...headers, "mcp-session-id": id })).status;
 
@@ -40,8 +45,22 @@ export async function refusals(checks, [one, other], foreign) {
   }
   checks.equal("each byte changed", [...new Set(changed)], [404]);
 
+  const end = async (node, id) => {
+    const headers = { ...ada, "mcp-session-id": id, "mcp-protocol-version": revision };
+    return (await fetch(node.url, { method: "DELETE", headers })).status;
+  };
+
   const ended = await open();
-  const headers = { ...ada, "mcp-session-id": ended, "mcp-protocol-version": revision };
-  checks.equal("its end", (await fetch(other.url, { method: "DELETE", headers })).status, 204);
+  checks.equal("its end", await end(other, ended), 204);
   checks.equal("a deleted id", await ping(other, ended), 404);
+
+  const everywhere = await open(sharing[0]);
+  for (const node of sharing) checks.equal("open on each node", await ping(node, everywhere), 200);
+  checks.equal("its end on one of them", await end(sharing[0], everywhere), 204);
+  const until = Date.now() + patience;
+  for (const node of sharing) {
+    let status;
+    while ((status = await ping(node, everywhere)) !== 404 && Date.now() < until) await sleep(500);
+    checks.equal("a deleted id on each node with the store", status, 404);
+  }
 }

@@ -7,6 +7,9 @@
 // era keeps its one session throughout.
 
 import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
@@ -73,16 +76,20 @@ async function survive(name, era, nodes, proxy) {
 
 const nodes = await Promise.all([1, 2, 3].map(() => startNode(secret)));
 const foreign = await startNode(randomBytes(32).toString("hex"));
+const store = await mkdtemp(join(tmpdir(), "survival-"));
+const sharing = await Promise.all([1, 2].map(() => startNode(secret, 0, store)));
 const proxy = await startProxy(nodes);
 let failed = 0;
 try {
   const checks = new Checks("ids of sessions");
-  await refusals(checks, nodes, foreign);
+  await refusals(checks, nodes, foreign, sharing);
+  await Promise.all(sharing.map((node) => node.stop()));
   failed += checks.finish();
   for (const name of ["python", "typescript"])
     for (const era of ["legacy", "modern"]) failed += await survive(name, era, nodes, proxy);
 } finally {
   proxy.close();
-  await Promise.all([foreign, ...nodes].map((node) => node.stop()));
+  await Promise.all([foreign, ...sharing, ...nodes].map((node) => node.stop()));
+  await rm(store, { recursive: true });
 }
 process.exit(failed > 0 ? 1 : 0);

@@ -1,6 +1,7 @@
 defmodule McpServer.SessionStore do
   @moduledoc """
   A store for the values of sessions (`McpServer.Session`), and for the ids of sealed sessions that clients have ended.
+  An open sealed session calls `c:get/2` at most once in five seconds, at a request, to see whether it has ended.
 
       config :mcp_server, session_store: MyApp.SessionStore
       config :mcp_server, session_store: {MyApp.SessionStore, table: "sessions"}

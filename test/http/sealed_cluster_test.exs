@@ -5,7 +5,7 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
 
     import McpServer.HttpRequests
 
-    alias McpServer.{Conn, Epmd, HttpRouter, HttpVm, Session, SharedValues}
+    alias McpServer.{Conn, Epmd, HttpRouter, HttpVm, Session, SessionStore, SharedValues}
     alias McpServer.Http.Cluster.Node, as: Home
     alias McpServer.Http.Session.Tombstones
     alias McpServer.Http.Sessions
@@ -132,6 +132,31 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
     end
 
     defp count(vm, session), do: length(HttpVm.call(vm, :ets, :lookup, [Sessions, session.id]))
+
+    for {name, steps} <- [
+          {"is told by the node where its client ended it", [:connect, :delete]},
+          {"learns that when the nodes connect", [:delete, :connect]}
+        ] do
+      test "#{kind}: a node that has opened the same session #{name}, and ends it" do
+        [first, second] = for name <- ["first", "second"], do: vm(name)
+        session = HttpSession.open(first.server)
+        own = at(session, second)
+        assert HttpClient.text(HttpSession.call(own, "remember")) == ":ok"
+        stream = HttpSession.get(own)
+        assert %{data: ""} = HttpPeer.event(stream)
+
+        for step <- unquote(steps) do
+          case step do
+            :connect -> connect([first, second])
+            :delete -> assert HttpSession.delete(session).status == 204
+          end
+        end
+
+        assert HttpClient.message(stream) == :end
+        for vm <- [first, second], do: assert(HttpSession.status(at(session, vm), legacy("ping")) == 404)
+        eventually(fn -> HttpVm.call(second, SessionStore.ETS, :bytes, []) == 0 end)
+      end
+    end
 
     test "#{kind}: a node that comes later learns which sessions were ended", %{vms: [one, other, _third]} do
       session = HttpSession.open(one.server)

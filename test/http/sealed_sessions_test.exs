@@ -144,6 +144,24 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       assert HttpSession.status(session, legacy("ping")) == 200
     end
 
+    @tag :tmp_dir
+    test "#{kind}: nodes with a shared store end a session that its client has ended elsewhere", %{tmp_dir: folder} do
+      nodes = [one, other] = for _ <- 1..2, do: vm([])
+      store = {McpServer.FolderStore, folder: folder}
+      for vm <- nodes, do: HttpVm.call(vm, Application, :put_env, [:mcp_server, :session_store, store])
+      session = HttpSession.open(one.server)
+      assert HttpSession.status(at(session, other), legacy("ping")) == 200
+      stream = HttpSession.get(at(session, other))
+      assert HttpSession.delete(session).status == 204
+
+      for request <- [legacy_call("whoami"), legacy("ping")],
+          do: eventually(fn -> HttpSession.status(at(session, other), request) == 404 end)
+
+      assert %{data: ""} = HttpPeer.event(stream)
+      assert HttpClient.message(stream) == :end
+      assert HttpVm.call(other, Sessions, :count, []) == 0
+    end
+
     test "#{kind}: an unused session gives its memory back, and is opened again when it is used" do
       vm = vm(http: [idle_timeout: 50])
       session = HttpSession.open(vm.server)

@@ -4,6 +4,7 @@ defmodule McpServer.HttpSessionCallsTest do
 
   import McpServer.HttpRequests
 
+  alias McpServer.Connection.InFlight
   alias McpServer.Http.Sessions
   alias McpServer.HttpServer
 
@@ -37,6 +38,17 @@ defmodule McpServer.HttpSessionCallsTest do
     refute_received {:trace, ^process, :receive, {:mcp_hand_over, _id}}
     assert HttpSession.status(session, legacy("logging/setLevel", %{"level" => "error"})) == 200
     assert_receive {:trace, ^process, :receive, {:mcp_http_request, _exchange, _outcome, _origin}}
+  end
+
+  test "of one session in five seconds look for its end in the shared store once" do
+    opened = System.monotonic_time(:millisecond)
+    in_flight = InFlight.new(1)
+    now = System.monotonic_time(:millisecond)
+
+    assert for(
+             at <- [opened, opened + 4_999, now + 5_000, now + 5_001, now + 9_999, now + 10_000],
+             do: InFlight.check?(in_flight, 5_000, at)
+           ) == [false, false, true, false, false, true]
   end
 
   # The head is read before the session's revision is known.
@@ -171,7 +183,7 @@ defmodule McpServer.HttpSessionCallsTest do
     end
 
     # Both kinds of places are free again.
-    assert :ets.match(McpServer.Connection.InFlight, {{process(session), :_}, :_, :_, :_, :_}) == []
+    assert :ets.match(InFlight, {{process(session), :_}, :_, :_, :_, :_}) == []
     unused(server)
   end
 
@@ -184,6 +196,6 @@ defmodule McpServer.HttpSessionCallsTest do
       assert HttpClient.text(answer) == "slept"
     end
 
-    assert :ets.match(McpServer.Connection.InFlight, {{process(session), :_}, :_, :_, :_, :_}) == []
+    assert :ets.match(InFlight, {{process(session), :_}, :_, :_, :_, :_}) == []
   end
 end

@@ -6,7 +6,7 @@ defmodule McpServer.Connection.InFlight do
   # A request has a row in a public table, keyed by its session's process and its id, so that ids are unique. The first
   # process to take its turn at the row ends the call: the holder when there is a result, or the session, which then
   # adopts the call. The other process passes on the call's messages. The table outlives both. Counters tell holders
-  # about the session: the number of taken places, whether it is ending, and its log level.
+  # about the session: the number of taken places, whether it is ending, its log level, and two times.
 
   alias McpServer.Request
   alias McpServer.Connection.{Report, Session}
@@ -16,7 +16,8 @@ defmodule McpServer.Connection.InFlight do
   @closed 2
   @level 3
   @seen 4
-  @slots 4
+  @checked 5
+  @slots 5
 
   @levels List.to_tuple(Session.log_levels())
   @indexes Session.log_levels() |> Enum.with_index() |> Map.new()
@@ -51,6 +52,7 @@ defmodule McpServer.Connection.InFlight do
     in_flight = %__MODULE__{counters: :atomics.new(@slots, signed: true), most: most}
     put_level(in_flight, %Session{}.log_level)
     seen(in_flight)
+    :atomics.put(in_flight.counters, @checked, System.monotonic_time(:millisecond))
     in_flight
   end
 
@@ -181,6 +183,15 @@ defmodule McpServer.Connection.InFlight do
   @doc "The time of the client's last request, in milliseconds."
   @spec seen_at(t()) :: integer()
   def seen_at(in_flight), do: :atomics.get(in_flight.counters, @seen)
+
+  @doc """
+  Whether so many milliseconds have passed since the session was last checked, or opened. Only one process is told so.
+  """
+  @spec check?(t(), every :: pos_integer(), now :: integer()) :: boolean()
+  def check?(%{counters: counters}, every, now \\ System.monotonic_time(:millisecond)) do
+    last = :atomics.get(counters, @checked)
+    now - last >= every and :atomics.compare_exchange(counters, @checked, last, now) == :ok
+  end
 
   @doc "Stores the session's log level."
   @spec put_level(t() | nil, String.t()) :: :ok

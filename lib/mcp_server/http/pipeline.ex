@@ -159,7 +159,7 @@ defmodule McpServer.Http.Pipeline do
   def call(_mount, %{kind: kind}, _session, _origin, _sink) when kind in @of_session, do: :other
 
   def call(mount, request, {id, revision}, origin, sink) do
-    case Sessions.find_here(id, Mount.place(mount), origin.principal) do
+    case Sessions.find_alive(id, Mount.place(mount), origin.principal) do
       {:ok, pid, %{revision: ^revision} = context} ->
         SessionCall.serve(mount, request, origin, {id, pid, context}, sink)
 

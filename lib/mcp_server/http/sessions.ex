@@ -22,6 +22,8 @@ defmodule McpServer.Http.Sessions do
   @table __MODULE__
   # The timeout of a question to another node, in milliseconds.
   @ask_ms 2_000
+  # How long an open session continues before it looks for its end in the shared store again, in milliseconds.
+  @check_ms 5_000
   # The pause before the next attempt to join the nodes' `:pg` scope, in milliseconds.
   @rejoin_ms 50
 
@@ -105,12 +107,30 @@ defmodule McpServer.Http.Sessions do
   def find(id, mount, principal, peer) do
     place = Mount.place(mount)
 
-    with :elsewhere <- find_here(id, place, principal) do
+    with :elsewhere <- find_alive(id, place, principal) do
       case Sealed.open(id, place, principal) do
         {:ok, sealed} -> Reopening.find(id, sealed, mount, principal, peer)
         :error -> with {:remote, node} <- Node.of_session(id), do: ask(node, id, place, principal)
       end
     end
+  end
+
+  @doc """
+  Finds a session like `find_here/3`, for a request of its client. Now and then it asks whether the session was ended on
+  a node that is not connected. The session then ends here, too.
+  """
+  @spec find_alive(String.t(), Mount.place(), principal :: term()) :: {:ok, pid(), context()} | :unknown | :elsewhere
+  def find_alive(id, place, principal) do
+    with {:ok, pid, %{in_flight: in_flight}} = found <- find_here(id, place, principal) do
+      if InFlight.check?(in_flight, @check_ms) and Sealed.sealed?(id) and Tombstones.dead?(id),
+        do: over(pid),
+        else: found
+    end
+  end
+
+  defp over(pid) do
+    send(pid, :mcp_http_ended)
+    :unknown
   end
 
   @doc "Finds a session on this node only. `:elsewhere` means that this node does not have the id."
@@ -302,6 +322,7 @@ defmodule McpServer.Http.Sessions do
     spec = Supervisor.child_spec({Connection, [bounds: bounds] ++ options}, restart: :temporary)
     {:ok, pid} = DynamicSupervisor.start_child(McpServer.Http.SessionSupervisor, spec)
     :ets.insert(@table, {id, pid, context, Mount.place(mount), principal, mount.id, paid})
+    if wanted.sealed?, do: Tombstones.watch(id, pid)
     {pid, context}
   end
 
@@ -381,6 +402,7 @@ defmodule McpServer.Http.Sessions do
           delete(key, pid)
         end
 
+        if Sealed.sealed?(id), do: Tombstones.unwatch(id, pid)
         InFlight.session_down(pid)
         # The stored events ended with the session's process.
         ReplayRoom.give_back(stored(), paid)

@@ -1,10 +1,12 @@
 defmodule McpServer.Http.Session.Tombstones do
   @moduledoc false
-  # Sealed ids of sessions that clients have ended, so that no informed node opens them again.
+  # Sealed ids of sessions that clients have ended, so that no informed node opens them again, or has them open.
   #
   # Connected nodes inform each other, and a node asks each newly connected node for its ids. The set is bounded:
   # when it is full, the id that expires first is dropped. The application's process owns the tables.
   # A configured session store has the ids too, for nodes that are not connected.
+  #
+  # The processes of open sessions are listed here. A process ends when this node learns that its session has ended.
 
   use GenServer
   use McpServer.Outline
@@ -14,6 +16,7 @@ defmodule McpServer.Http.Session.Tombstones do
 
   @table __MODULE__
   @order __MODULE__.Order
+  @open __MODULE__.Open
   # Ids, of 24 bytes each.
   @most 100_000
   # Ids per message.
@@ -33,6 +36,8 @@ defmodule McpServer.Http.Session.Tombstones do
   def create_table do
     :ets.new(@table, [:named_table, :public, read_concurrency: true])
     :ets.new(@order, [:named_table, :public, :ordered_set])
+    # A session that drains and its successor have the same id.
+    :ets.new(@open, [:named_table, :public, :bag])
     :ok
   end
 
@@ -48,6 +53,20 @@ defmodule McpServer.Http.Session.Tombstones do
     for node <- Node.others(), do: send({__MODULE__, node}, {:tombstones, [stone]})
     :ok
   end
+
+  @doc "Tells the process of an open session with `:mcp_http_ended` when this node learns that the session has ended."
+  @spec watch(String.t(), pid()) :: :ok
+  def watch(id, pid) do
+    digest = digest(id)
+    :ets.insert(@open, {digest, pid})
+    # The session may have ended while it was opened.
+    if :ets.member(@table, digest), do: send(pid, :mcp_http_ended)
+    :ok
+  end
+
+  @doc "Forgets the process of a session."
+  @spec unwatch(String.t(), pid()) :: true
+  def unwatch(id, pid), do: :ets.delete_object(@open, {digest(id), pid})
 
   @doc "Whether the session with the id has been ended."
   @spec dead?(String.t()) :: boolean()
@@ -117,6 +136,7 @@ defmodule McpServer.Http.Session.Tombstones do
   def keep(stones) do
     for {digest, expires_at} <- stones, :ets.insert_new(@table, {digest, expires_at}) do
       :ets.insert(@order, {{expires_at, digest}})
+      for {_digest, pid} <- :ets.lookup(@open, digest), do: send(pid, :mcp_http_ended)
       if count() > @most, do: forget(:ets.first(@order))
     end
 

@@ -73,6 +73,7 @@ defmodule McpServer.Http.Session.Transport do
   end
 
   def event(transport, :mcp_http_disconnect), do: {[:closed], end_for_good(transport)}
+  def event(transport, :mcp_http_ended), do: {[:closed], ended(transport)}
 
   def event(transport, {:mcp_exchange, ref, {:sent, bytes}}) do
     case StreamCollection.find(transport.streams, ref) do
@@ -103,6 +104,11 @@ defmodule McpServer.Http.Session.Transport do
   defp end_for_good(transport) do
     # The tombstone must exist before another node can look for the session.
     if transport.session.sealed?, do: Tombstones.put(transport.session.id, transport.session.expires_at)
+    ended(transport)
+  end
+
+  # Its client ended the session, here or on another node.
+  defp ended(transport) do
     forget_values(transport)
     transport = put_in(transport.session.expires_at, 0)
     end_session(transport)
