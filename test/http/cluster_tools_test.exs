@@ -3,6 +3,7 @@ defmodule McpServer.HttpClusterToolsTest do
   use McpServer.HttpCase, async: false
 
   alias McpServer.{Changes, Epmd, HttpRouter, HttpVm, Tools}
+  alias McpServer.Tools.Server
 
   @moduletag :capture_log
   @moduletag timeout: 120_000
@@ -92,6 +93,31 @@ defmodule McpServer.HttpClusterToolsTest do
       assert %{"error" => %{"code" => -32602, "message" => "Tool 'put' not found"}} = call(vm, "ada")
     end
   end
+
+  test "a change at one node holds on all nodes, whatever the clock says of the earlier one" do
+    [one, two] = for name <- ["one", "two"], do: vm(name)
+    HttpVm.connect(one, two)
+    scope = {HttpRouter, principal: "ada"}
+    assert :ok = HttpVm.call(one, Tools, :put, [HttpRouter, @tool ++ [tags: ["beta"]], @handler])
+    assert :ok = HttpVm.call(one, Tools, :enable, [scope, [tag: "beta"]])
+    for vm <- [one, two], do: eventually(fn -> rows(vm) == 2 end)
+    # As if the first node's clock were ahead.
+    later = for {key, {time, node}, value} <- stored(one), do: {key, {time + 10_000_000, node}, value}
+    for vm <- [one, two], do: HttpVm.call(vm, GenServer, :cast, [Server, {:rows, later}])
+    for vm <- [one, two], do: eventually(fn -> Enum.sort(stored(vm)) == Enum.sort(later) end)
+
+    assert :ok = HttpVm.call(two, Tools, :disable, [scope, [tag: "beta"]])
+    for vm <- [one, two], do: eventually(fn -> not has?(vm, "ada") and has?(vm, "bob") end)
+    assert %{"error" => %{"message" => "Tool 'put' not found"}} = call(one, "ada")
+    assert :ok = HttpVm.call(two, Tools, :delete, [HttpRouter, "put"])
+    for vm <- [one, two], do: eventually(fn -> not has?(vm, "bob") end)
+    assert %{"error" => %{"message" => "Tool 'put' not found"}} = call(one, "bob")
+    assert :ok = put(one, HttpRouter)
+    for vm <- [one, two], do: eventually(fn -> has?(vm, "bob") end)
+  end
+
+  defp stored(vm), do: for({_key, _version, _value} = row <- HttpVm.call(vm, :ets, :tab2list, [Server]), do: row)
+  defp rows(vm), do: length(stored(vm))
 
   test "a log message reaches a principal's sessions on all nodes" do
     [one, two] = for name <- ["one", "two"], do: vm(name)

@@ -1,8 +1,9 @@
 defmodule McpServer.Tools.Server do
   @moduledoc false
   # The run-time tools of all connected nodes, and the enabled or disabled tags. Only this process writes rows, and
-  # calls read them. Nodes send each other every change, and all their rows when they connect. The later version wins. A
-  # deleted row stays without a value for a while, so that a node that missed the deletion does not restore it.
+  # calls read them. Nodes send each other every change, and all their rows when they connect. The later version wins,
+  # and a change is later than the row that it replaces, whatever the clocks say. A deleted row stays without a value
+  # for a while, so that a node that missed the deletion does not restore it.
 
   use GenServer
   use McpServer.Outline
@@ -137,8 +138,7 @@ defmodule McpServer.Tools.Server do
 
   @impl true
   def handle_call({:put, key, value}, _from, state) do
-    # Times of one node are unique.
-    time = max(System.system_time(:microsecond), state.last + 1)
+    time = time(state, key)
     row = {key, {time, node()}, value}
 
     case room(state, row) do
@@ -149,6 +149,12 @@ defmodule McpServer.Tools.Server do
       {:error, text} ->
         {:reply, {:error, text}, state}
     end
+  end
+
+  # Times of one node are unique. The present row may be from a node whose clock is ahead.
+  defp time(state, key) do
+    present = for {_key, {time, _node}, _value} <- :ets.lookup(@name, key), do: time
+    Enum.max([System.system_time(:microsecond), state.last + 1 | Enum.map(present, &(&1 + 1))])
   end
 
   @impl true
