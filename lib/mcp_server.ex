@@ -160,6 +160,10 @@ defmodule McpServer do
   or `verifier:` of `auth:` looks it up, or at the issuer if that is asked about tokens. Otherwise a signed token is valid
   until it expires, and the client can connect again.
 
+  With a secret, any node can open a session from its id, see the guide "Sessions and deploys". With `session:` these
+  nodes never open the id again. With `principal:` they end only the sessions that are open: an idle one continues with
+  its next request, if the principal still has access.
+
   A call without a session still completes, and so does a request whose token is being checked at that moment. The router
   is the one that is served. The error text says what is wrong with the scope.
   """

@@ -132,6 +132,27 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       eventually(fn -> HttpSession.status(session, legacy("ping")) == 404 end)
     end
 
+    test "#{kind}: a disconnected session that no node has open is not opened from its id either", %{one: one} do
+      vm = vm(identify: &HttpVm.identify/1, http: [idle_timeout: 50])
+      session = HttpSession.open(vm.server, "2025-11-25", headers: bearer("ada"))
+      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
+      # The second node has never seen the session.
+      for node <- [vm, one],
+          do: assert(HttpVm.call(node, McpServer, :disconnect, [{HttpRouter, session: session.id}]) == :ok)
+
+      for node <- [vm, one],
+          _ <- 1..2,
+          do: assert(HttpSession.status(at(session, node), legacy("ping")) == 404)
+    end
+
+    test "#{kind}: a principal's session that no node has open continues after a disconnection" do
+      vm = vm(identify: &HttpVm.identify/1, http: [idle_timeout: 50])
+      session = HttpSession.open(vm.server, "2025-11-25", headers: bearer("ada"))
+      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
+      assert HttpVm.call(vm, McpServer, :disconnect, [{HttpRouter, principal: "ada"}]) == :ok
+      assert HttpSession.status(session, legacy("ping")) == 200
+    end
+
     test "#{kind}: a session that its client has ended stays dead where that is known", %{one: one, other: other} do
       session = HttpSession.open(one.server)
       assert HttpSession.delete(at(session, other)).status == 204

@@ -3,16 +3,27 @@ defmodule McpServer.Http.Disconnection do
   # Disconnects clients on all nodes: drops their cached tokens, and ends their sessions and streams.
 
   alias McpServer.Auth.Cache
-  alias McpServer.{Changes, Recipient}
+  alias McpServer.{Changes, Limit, Recipient}
   alias McpServer.Http.Cluster.Node
+  alias McpServer.Http.Session.{Sealed, Tombstones}
   alias McpServer.Http.Sessions
 
   @doc "Disconnects the clients of a recipient. Other nodes do so a moment later."
   @spec everywhere(router :: module(), Recipient.t()) :: :ok
   def everywhere(router, recipient) do
+    bury(recipient)
     for node <- Node.others(), do: :erpc.cast(node, __MODULE__, :here, [router, recipient])
     here(router, recipient)
   end
+
+  # A sealed session need not be open on any node, and its expiry can be read only with its principal.
+  defp bury({:session, id}) do
+    if Sealed.sealed?(id),
+      do: Tombstones.put(id, System.system_time(:millisecond) + Limit.most(:milliseconds)),
+      else: :ok
+  end
+
+  defp bury(_recipient), do: :ok
 
   # Tokens come first: a client that reconnects at once is checked again.
   @doc false
