@@ -14,7 +14,7 @@ defmodule McpServer.Connection do
 
   alias McpServer.{Auth, Catalog, Conn, Limit, Recipient, ServerOptions}
   alias McpServer.Call.Reaper
-  alias McpServer.Tools.Server
+  alias McpServer.Tools.OpenSessions
 
   alias McpServer.Connection.{
     Calls,
@@ -73,6 +73,8 @@ defmodule McpServer.Connection do
 
     case module.open(transport_options) do
       {:ok, transport} ->
+        if module.name() != :http, do: OpenSessions.enter(router, session.id)
+
         state = %State{
           router: router,
           catalog: catalog,
@@ -362,7 +364,7 @@ defmodule McpServer.Connection do
 
     report_end(state, reason)
     # Over HTTP the transport knows whether the session can be reopened.
-    if module.name() != :http, do: Server.session_over(state.router, state.session.id)
+    if module.name() != :http, do: OpenSessions.leave(state.router, state.session.id)
     module.closed(transport, reason)
   end
 end

@@ -36,10 +36,13 @@ defmodule McpServer.Tools do
 
   The tools are in the memory of every connected node. `put/3` returns when this node has the tool; other nodes get it a
   moment later, and a node that joins gets all tools. After a network split the latest change by the clock wins. Clients
-  of the scope get `notifications/tools/list_changed` if they asked for it. Tools of a session are removed when the
-  session ends; a sealed session, which any node can open from its id, ends when it expires. Tools do not survive a
-  restart of the last node: put them again when your application starts, or for the first call of a session or
-  principal.
+  of the scope get `notifications/tools/list_changed` if they asked for it. Tools do not survive a restart of the last
+  node: put them again when your application starts, or for the first call of a session or principal.
+
+  Tools of a session are removed when the session ends. `put/3` refuses a session that has ended, or that neither this
+  node nor a connected one has. Sessions over stdio are known on their own node only. With a secret, any node can open a
+  session from its id, so `put/3` refuses only ids that are known to have ended. Such tools are removed when the session
+  expires, at the latest after the longest `session_lifetime:` of the router, counted from the first tool.
 
   A router without declared tools gets the capability `tools` with the first run-time tool, and the capability for tasks
   with the first one that has `task_support:`. Clients that connected earlier do not ask for them.
@@ -67,7 +70,7 @@ defmodule McpServer.Tools do
   """
 
   alias McpServer.{Recipient, Tool}
-  alias McpServer.Tools.{Definition, Server, Tags}
+  alias McpServer.Tools.{Definition, OpenSessions, Server, Tags}
 
   @typedoc "The clients of a tool: all clients of a router, one principal, or one session."
   @type scope :: McpServer.scope()
@@ -86,8 +89,28 @@ defmodule McpServer.Tools do
   def put(scope, tool, handler) do
     with {:ok, {router, whose}} <- Recipient.scope(scope),
          {:ok, entry} <- Definition.new(router, tool, handler),
-         do: Server.put({router, whose, {:tool, entry.name}}, entry)
+         do: store(router, whose, {:tool, entry.name}, entry)
   end
+
+  defp store(router, {:session, id} = whose, what, value) do
+    with :ok <- check(OpenSessions.state(router, id)),
+         :ok <- Server.put({router, whose, what}, value),
+         do: settle(OpenSessions.state(router, id), router, id)
+  end
+
+  defp store(router, whose, what, value), do: Server.put({router, whose, what}, value)
+
+  defp check(:open), do: :ok
+  defp check(:ended), do: {:error, "the session has ended"}
+  defp check(_none_or_unsure), do: {:error, "no session of this router with this id is open"}
+
+  # A session that ended meanwhile has not seen the value.
+  defp settle(state, router, id) when state in [:ended, :none] do
+    Server.session_over(router, id)
+    check(state)
+  end
+
+  defp settle(_open_or_unsure, _router, _id), do: :ok
 
   @doc "Removes the tool of this scope and name, if it exists."
   @spec delete(scope(), String.t()) :: :ok | {:error, String.t()}
@@ -119,8 +142,11 @@ defmodule McpServer.Tools do
   defp tag(scope, options, value) do
     with {:ok, {router, whose}} <- Recipient.scope(scope),
          {:ok, tag} <- tag(options),
-         do: Server.put({router, whose, {:tag, tag}}, value)
+         do: set(router, whose, {:tag, tag}, value)
   end
+
+  defp set(router, whose, what, nil), do: Server.put({router, whose, what}, nil)
+  defp set(router, whose, what, enabled?), do: store(router, whose, what, enabled?)
 
   defp tag([{:tag, tag}] = options), do: if(Tags.valid?(tag), do: {:ok, tag}, else: no_tag(options))
   defp tag(options), do: no_tag(options)

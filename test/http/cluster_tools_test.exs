@@ -145,6 +145,14 @@ defmodule McpServer.HttpClusterToolsTest do
     scope = {HttpRouter, session: session.id}
     assert :ok = put(one, scope)
     eventually(fn -> HttpVm.call(two, Tools, :names, [scope]) == ["put"] end)
+
+    # Other nodes know its sessions, too.
+    assert :ok = put(two, scope)
+    none = {:error, "no session of this router with this id is open"}
+    assert put(two, {HttpRouter, session: "never was"}) == none
+    ended = HttpSession.open(one.server)
+    assert HttpSession.delete(ended).status == 204
+    for vm <- [one, two], do: assert(put(vm, {HttpRouter, session: ended.id}) == none)
     HttpVm.stop(one)
     eventually(fn -> HttpVm.call(two, Tools, :names, [scope]) == [] end)
   end

@@ -5,7 +5,7 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
 
     import McpServer.HttpRequests
 
-    alias McpServer.{Changes, HttpRouter, HttpVm}
+    alias McpServer.{Changes, HttpRouter, HttpVm, Tools}
     alias McpServer.Http.Sessions
 
     @moduletag :capture_log
@@ -212,6 +212,44 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
           do: HttpVm.call(vm, Process, :exit, [pid, :kill])
 
       eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
+    end
+
+    @tool [name: "own", description: "Is the session's"]
+    @handler {McpServer.Handlers, :echo}
+
+    defp put(vm, session), do: HttpVm.call(vm, Tools, :put, [{HttpRouter, session: session.id}, @tool, @handler])
+    defp tools(vm, session), do: HttpVm.call(vm, Tools, :names, [{HttpRouter, session: session.id}])
+
+    test "#{kind}: a session that has ended gets no run-time tools", %{one: one} do
+      [deleted, disconnected] = for _ <- 1..2, do: HttpSession.open(one.server)
+      assert put(one, disconnected) == :ok
+      assert HttpSession.delete(deleted).status == 204
+      assert HttpVm.call(one, McpServer, :disconnect, [{HttpRouter, session: disconnected.id}]) == :ok
+
+      for session <- [deleted, disconnected] do
+        eventually(fn -> tools(one, session) == [] end)
+        assert put(one, session) == {:error, "the session has ended"}
+      end
+    end
+
+    test "#{kind}: a session that no node has open gets run-time tools, until it expires" do
+      vm = vm(http: [idle_timeout: 50])
+      session = HttpSession.open(vm.server)
+      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
+      assert put(vm, session) == :ok
+      assert %{"result" => %{"isError" => false}} = HttpSession.call(session, "own")
+      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
+      assert HttpVm.call(vm, McpServer, :disconnect, [{HttpRouter, session: session.id}]) == :ok
+      eventually(fn -> tools(vm, session) == [] end)
+
+      short = vm(http: [idle_timeout: 50, session_lifetime: 2_000])
+      # A plug knows its options from the first request on.
+      assert HttpSession.open(short.server).id
+      # For this node the id is that of a session which is not open.
+      session = HttpSession.open(vm.server)
+      assert put(short, session) == :ok
+      eventually(fn -> tools(short, session) == [] end)
+      assert put(short, session) == {:error, "the session has ended"}
     end
 
     test "#{kind}: session_lifetime holds on every node" do

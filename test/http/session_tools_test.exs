@@ -2,6 +2,7 @@ defmodule McpServer.HttpSessionToolsTest do
   # Tools that were put for a session are removed at its end, however it ends.
   use McpServer.HttpCase, async: false
 
+  alias McpServer.Http.Sessions
   alias McpServer.{Tools, ToolsRouter}
 
   @tool [name: "own", description: "Is the session's"]
@@ -17,8 +18,15 @@ defmodule McpServer.HttpSessionToolsTest do
 
   defp gone(scope) do
     eventually(fn -> Tools.names(scope) == [] end)
-    eventually(fn -> Tools.put(scope, @tool, @handler) == {:error, "the session has ended"} end)
-    assert {:error, "the session has ended"} = Tools.enable(scope, tag: "admin")
+    refused(scope)
+  end
+
+  @none "no session of this router with this id is open"
+
+  defp refused(scope) do
+    eventually(fn -> Tools.put(scope, @tool, @handler) == {:error, @none} end)
+    assert Tools.enable(scope, tag: "admin") == {:error, @none}
+    assert Tools.names(scope) == []
   end
 
   both "by its client", [router: ToolsRouter], %{server: server} do
@@ -31,6 +39,21 @@ defmodule McpServer.HttpSessionToolsTest do
     assert ["own"] = Tools.names(kept)
     assert HttpSession.delete(other).status == 204
     gone(kept)
+  end
+
+  both "and are refused after its end, even if it had none", [router: ToolsRouter], %{server: server} do
+    session = HttpSession.open(server)
+    refused({McpServer.HttpRouter, session: session.id})
+    assert HttpSession.delete(session).status == 204
+    refused({ToolsRouter, session: session.id})
+    refused({ToolsRouter, session: "never was"})
+  end
+
+  both "after its process was killed", [router: ToolsRouter], %{server: server} do
+    session = HttpSession.open(server)
+    scope = put(session)
+    Process.exit(:ets.lookup_element(Sessions, session.id, 2), :kill)
+    gone(scope)
   end
 
   both "after its lifetime", [router: ToolsRouter, http: [session_lifetime: 1_500]], %{server: server} do

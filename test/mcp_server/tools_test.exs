@@ -2,6 +2,8 @@ defmodule McpServer.ToolsTest do
   # Run-time tools: their recipients, their checks, and the notifications to clients.
   use ExUnit.Case, async: false
 
+  import McpServer.HttpCase, only: [eventually: 1]
+
   alias McpServer.RunTimeRouter.Handlers
   alias McpServer.{Changes, Test, Tools}
 
@@ -36,6 +38,8 @@ defmodule McpServer.ToolsTest do
 
   defp tool(name, options \\ []),
     do: McpServer.Tool.new(Keyword.merge([name: name, description: "Was put", inputSchema: @schema], options))
+
+  defp id(client), do: :sys.get_state(client.connection).session.id
 
   defp as(principal, revision), do: [principal: principal, revision: revision]
 
@@ -112,13 +116,30 @@ defmodule McpServer.ToolsTest do
 
   test "a tool of a session is that session's", %{router: router} do
     client = Test.connect(router, revision: "2025-11-25")
-    id = :sys.get_state(client.connection).session.id
+    id = id(client)
     assert :ok = Tools.put({router, session: id}, tool("mine"), {Handlers, :sum})
     assert names(router, on: client) == ["declared", "mine"]
     assert names(router, revision: "2025-11-25") == ["declared"]
 
     assert {:ok, %{"structuredContent" => %{"sum" => 3}}} =
              Test.call_tool(router, "mine", %{"a" => 1, "b" => 2}, on: client)
+  end
+
+  test "a session that has ended, or never was, gets no tool, and one that is killed keeps none", %{router: router} do
+    refused = {:error, "no session of this router with this id is open"}
+    [ended, killed] = for _ <- 1..2, do: Test.connect(router, revision: "2025-11-25")
+    scope = {router, session: id(ended)}
+    :ok = Test.disconnect(ended)
+
+    for scope <- [scope, {router, session: "never was"}, {__MODULE__.Declared, session: id(killed)}],
+        do: assert(Tools.put(scope, tool("mine"), {Handlers, :sum}) == refused)
+
+    scope = {router, session: id(killed)}
+    assert Tools.put(scope, tool("mine"), {Handlers, :sum}) == :ok
+    Process.unlink(killed.connection)
+    Process.exit(killed.connection, :kill)
+    eventually(fn -> Tools.names(scope) == [] end)
+    assert Tools.put(scope, tool("mine"), {Handlers, :sum}) == refused
   end
 
   test "the narrowest of a name is the one", %{router: router} do
@@ -200,14 +221,16 @@ defmodule McpServer.ToolsTest do
   describe "list_changed" do
     test "goes to those whom a tool concerns", %{router: router} do
       client = Test.connect(router, principal: "ada", revision: "2025-11-25")
-      id = :sys.get_state(client.connection).session.id
+      id = id(client)
       told = fn -> told(router, client) end
       assert told.() == 0
 
       :ok = Tools.put({router, principal: "ada"}, tool("own"), {Handlers, :sum})
       assert told.() == 1
       :ok = Tools.put({router, principal: "bob"}, tool("own"), {Handlers, :sum})
-      :ok = Tools.put({router, session: "another"}, tool("own"), {Handlers, :sum})
+      # Its notifications go to another process.
+      another = start_supervised!({Agent, fn -> Test.connect(router, revision: "2025-11-25") end})
+      :ok = Tools.put({router, session: Agent.get(another, &id/1)}, tool("own"), {Handlers, :sum})
       assert told.() == 0
       :ok = Tools.put({router, session: id}, tool("own"), {Handlers, :sum})
       assert told.() == 1
@@ -221,7 +244,7 @@ defmodule McpServer.ToolsTest do
 
     test "goes to a principal or a session", %{router: router} do
       client = Test.connect(router, principal: "ada", revision: "2025-11-25")
-      id = :sys.get_state(client.connection).session.id
+      id = id(client)
 
       for {recipient, times} <- [
             {[principal: "ada"], 1},

@@ -10,6 +10,7 @@ defmodule McpServer.Call.Reaper do
 
   alias McpServer.Connection.{InFlight, Report, Unended}
   alias McpServer.Http.Usage
+  alias McpServer.Tools.OpenSessions
 
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
@@ -129,6 +130,7 @@ defmodule McpServer.Call.Reaper do
   # process when its client disconnects.
   defp cleaned({pid, _mount} = key, reason) do
     taken = for {_key, %Usage{} = account} <- :ets.take(__MODULE__, key), do: give_back(account)
+    if reason == :killed, do: OpenSessions.killed(pid)
 
     cond do
       :exchange in taken -> {pid, :holder}

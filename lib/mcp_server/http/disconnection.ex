@@ -7,23 +7,25 @@ defmodule McpServer.Http.Disconnection do
   alias McpServer.Http.Cluster.Node
   alias McpServer.Http.Session.{Sealed, Tombstones}
   alias McpServer.Http.Sessions
+  alias McpServer.Tools.Server
 
   @doc "Disconnects the clients of a recipient. Other nodes do so a moment later."
   @spec everywhere(router :: module(), Recipient.t()) :: :ok
   def everywhere(router, recipient) do
-    bury(recipient)
+    bury(router, recipient)
     for node <- Node.others(), do: :erpc.cast(node, __MODULE__, :here, [router, recipient])
     here(router, recipient)
   end
 
   # A sealed session need not be open on any node, and its expiry can be read only with its principal.
-  defp bury({:session, id}) do
-    if Sealed.sealed?(id),
-      do: Tombstones.put(id, System.system_time(:millisecond) + Limit.most(:milliseconds)),
-      else: :ok
+  defp bury(router, {:session, id}) do
+    if Sealed.sealed?(id) do
+      Tombstones.put(id, System.system_time(:millisecond) + Limit.most(:milliseconds))
+      Server.session_over(router, id)
+    end
   end
 
-  defp bury(_recipient), do: :ok
+  defp bury(_router, _recipient), do: :ok
 
   # Tokens come first: a client that reconnects at once is checked again.
   @doc false

@@ -5,7 +5,7 @@ defmodule McpServer.Http.Mount do
 
   alias McpServer.Auth.{Cache, Plan, Refusal, Scopes, Tenants, Verification}
   alias McpServer.Http.{Hook, Route, Usage}
-  alias McpServer.{Catalog, Conn, JSON, ServerOptions}
+  alias McpServer.{Catalog, Conn, JSON, Limit, ServerOptions}
   alias McpServer.Protocol.HTTP
 
   @enforce_keys [:id, :router]
@@ -193,6 +193,18 @@ defmodule McpServer.Http.Mount do
       nil -> :error
       mount -> {:ok, mount}
     end
+  end
+
+  @doc """
+  The longest time that a session of the router may live, in milliseconds. It is the largest allowed value on a node that
+  does not serve the router.
+  """
+  @spec longest_lifetime(router :: module()) :: pos_integer()
+  def longest_lifetime(router) do
+    lifetimes =
+      for {{__MODULE__, _id}, %{router: ^router} = mount} <- :persistent_term.get(), do: mount.session_lifetime
+
+    Enum.max(lifetimes, fn -> Limit.most(:milliseconds) end)
   end
 
   defp with_metadata(%{resource_metadata: nil} = options), do: Map.delete(options, :resource_metadata)

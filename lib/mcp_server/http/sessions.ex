@@ -155,6 +155,10 @@ defmodule McpServer.Http.Sessions do
   @spec here?(String.t(), Mount.place(), principal :: term()) :: boolean()
   def here?(id, place, principal), do: mount_of(id, place, principal) != :error
 
+  @doc "Whether this node has a session of the router with the id."
+  @spec open?(router :: module(), String.t()) :: boolean()
+  def open?(router, id), do: :ets.match(@table, {id, :_, :_, {router, :_}, :_, :_, :_}) != []
+
   @doc "A node's answer when it is asked for a session. `:dead` is a session that its client has ended."
   @spec whereabouts(String.t(), Mount.place(), principal :: term()) :: :here | :dead | :nowhere
   def whereabouts(id, place, principal) do
@@ -398,8 +402,9 @@ defmodule McpServer.Http.Sessions do
         for key <- [id, {:retired, pid}],
             {_key, ^pid, context, {router, _mount_name}, _principal, _mount, _paid} <- :ets.lookup(@table, key) do
           InFlight.close(context.in_flight)
-          unless Sealed.sealed?(id), do: Server.session_over(router, id)
+          # A tool that is put for the session from now on is refused.
           delete(key, pid)
+          unless Sealed.sealed?(id), do: Server.session_over(router, id)
         end
 
         if Sealed.sealed?(id), do: Tombstones.unwatch(id, pid)

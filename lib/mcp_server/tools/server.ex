@@ -9,7 +9,9 @@ defmodule McpServer.Tools.Server do
   use McpServer.Outline
 
   alias McpServer.{Catalog, Changes, Options, Recipient}
+  alias McpServer.Http.Mount
   alias McpServer.Http.Session.Sealed
+  alias McpServer.Tools.OpenSessions
 
   @table [
     max_tools: [:count, default: 100_000, doc: "run-time tools and tags of a node, of all routers together"],
@@ -117,15 +119,20 @@ defmodule McpServer.Tools.Server do
   def init(options) do
     :ok = :net_kernel.monitor_nodes(true)
     for node <- Node.list(), do: GenServer.cast({@name, node}, {:rows_for, node()})
-    {:ok, recount(%{options: options, rows: 0, bytes: 0, deleted: 0, last: 0})}
+    rows = rows()
+    # The table outlives this process, but its timers do not.
+    rows |> Enum.uniq_by(&scope/1) |> Enum.each(&end_later(scope(&1)))
+    {:ok, Enum.reduce(rows, %{options: options, rows: 0, bytes: 0, deleted: 0, last: 0}, &count(&2, &1, 1))}
   end
 
-  # The table outlives this process.
-  defp recount(state) do
-    for {{_router, _whose, _what}, _version, _value} = row <- :ets.tab2list(@name), reduce: state do
-      state -> count(state, row, 1)
-    end
-  end
+  defp rows, do: :ets.match_object(@name, {{:_, :_, :_}, :_, :_})
+  defp scope({{router, whose, _what}, _version, _value}), do: {router, whose}
+
+  # No process need have a sealed session open, so each node counts its time from the first tool.
+  defp end_later({router, {:session, id}} = scope),
+    do: Sealed.sealed?(id) and Process.send_after(self(), {:over, scope}, Mount.longest_lifetime(router))
+
+  defp end_later(_scope), do: false
 
   defp count(state, {_key, _version, nil}, by), do: %{state | deleted: state.deleted + by}
 
@@ -168,14 +175,8 @@ defmodule McpServer.Tools.Server do
   end
 
   def handle_cast({:over, scope, at}, state) do
-    case at - System.system_time(:millisecond) do
-      early when early > 0 ->
-        Process.send_after(self(), {:over, scope}, early)
-        {:noreply, state}
-
-      _over ->
-        {:noreply, end_session(state, scope)}
-    end
+    Process.send_after(self(), {:over, scope}, max(at - System.system_time(:millisecond), 0))
+    {:noreply, state}
   end
 
   @impl true
@@ -187,9 +188,9 @@ defmodule McpServer.Tools.Server do
   # The sessions of the node have ended with it, except sealed ones. If the node still runs, it sends its rows when it
   # reconnects.
   def handle_info({:nodedown, node}, state) do
-    gone = :ets.match_object(@name, {{:_, {:session, :_}, :_}, {:_, node}, :_})
-    lost = for {{_router, {:session, id}, _what}, _version, _value} = row <- gone, not Sealed.sealed?(id), do: row
-    {:noreply, Enum.reduce(lost, state, &remove(&2, &1))}
+    rows = :ets.match_object(@name, {{:_, {:session, :_}, :_}, :_, :_})
+    gone? = fn {{_router, {:session, id}, _what}, {_, writer}, _} -> OpenSessions.of_node?(id, writer, node) end
+    {:noreply, rows |> Enum.filter(gone?) |> Enum.reduce(state, &remove(&2, &1))}
   end
 
   def handle_info({:over, scope}, state), do: {:noreply, end_session(state, scope)}
@@ -200,10 +201,8 @@ defmodule McpServer.Tools.Server do
 
   def handle_info(_message, state), do: {:noreply, state}
 
-  defp send_rows(node) do
-    rows = for {{_router, _whose, _what}, _version, _value} = row <- :ets.tab2list(@name), do: row
-    for rows <- Enum.chunk_every(rows, @chunk), do: GenServer.cast({@name, node}, {:rows, rows})
-  end
+  defp send_rows(node),
+    do: for(rows <- Enum.chunk_every(rows(), @chunk), do: GenServer.cast({@name, node}, {:rows, rows}))
 
   defp newer?({{router, whose, _what} = key, version, _value}) do
     case :ets.lookup(@name, key) do
@@ -264,6 +263,7 @@ defmodule McpServer.Tools.Server do
   # The sending node has already applied its limits. A node with lower limits stores as much as it has room for.
   defp write(state, {{router, whose, _what}, _version, value} = row) do
     if room(state, row) == :ok do
+      unless any?({router, whose}), do: end_later({router, whose})
       earlier = for {_key, _version, value} <- former(row), do: value
       state = insert(Enum.reduce(former(row), state, &remove(&2, &1)), row)
       use_router(router, value)

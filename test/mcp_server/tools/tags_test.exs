@@ -71,13 +71,15 @@ defmodule McpServer.Tools.TagsTest do
     assert names(on: client) == []
     assert names(principal: "ada") == @tagged
     :ok = McpServer.Test.disconnect(client)
-    assert {:error, "the session has ended"} = Tools.disable(own, tag: "admin")
+    assert {:error, "no session of this router with this id is open"} = Tools.disable(own, tag: "admin")
   end
 
   for {user, place} <- [{"ada", 1}, {"eve", 2}] do
     test "#{user} is told of what concerns #{user}, once, and not if nothing changes" do
       client = connect(revision: "2025-11-25", principal: unquote(user))
-      session = {ToolsRouter, session: "another"}
+      # Its notifications go to another process.
+      another = start_supervised!({Agent, fn -> connect(revision: "2025-11-25") end})
+      session = Agent.get(another, &own/1)
       principal = {ToolsRouter, principal: "ada"}
       assert told(client) == 0
 

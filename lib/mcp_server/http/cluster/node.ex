@@ -43,6 +43,11 @@ defmodule McpServer.Http.Cluster.Node do
 
   def of_session(_id), do: :unknown
 
+  @doc "Whether a session id names the node. `nil` for an id that names none."
+  @spec named?(String.t(), node()) :: boolean() | nil
+  def named?(<<_random::binary-size(@random_bytes), tag::binary-size(@tag_bytes)>>, node), do: tag == tag(node)
+  def named?(_id, _node), do: nil
+
   defp tag(node), do: Base.url_encode64(mark(node))
 
   defp mark(node) do
