@@ -190,6 +190,25 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       assert HttpSession.status(session, legacy("ping")) == 200
     end
 
+    test "#{kind}: a session that drains when the table's process crashes leaves nothing" do
+      vm = vm(drain: 60_000)
+      session = HttpSession.open(vm.server)
+      HttpSession.start(session, legacy_call("sleep", %{"ms" => 60_000}))
+      eventually(fn -> HttpVm.call(vm, HttpVm, :running_calls, []) == 1 end)
+      [{_id, pid, _, _, _, _, _}] = HttpVm.call(vm, :ets, :lookup, [Sessions, session.id])
+      HttpVm.call(vm, :erlang, :send, [pid, :mcp_http_drain])
+      eventually(fn -> HttpVm.call(vm, :ets, :lookup, [Sessions, session.id]) == [] end)
+
+      table = fn -> HttpVm.call(vm, Process, :whereis, [Sessions]) end
+      crashed = table.()
+      HttpVm.call(vm, Process, :exit, [crashed, :kill])
+      eventually(fn -> table.() not in [nil, crashed] end)
+      restarted = table.()
+      HttpVm.call(vm, Process, :exit, [pid, :kill])
+      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
+      assert HttpVm.call(vm, :sys, :get_state, [restarted]) == %{sessions: %{}, counts: %{}, counters: %{}}
+    end
+
     test "#{kind}: a session that was killed is opened again", %{one: one} do
       session = HttpSession.open(one.server)
       kill_all(one)

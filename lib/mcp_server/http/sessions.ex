@@ -193,7 +193,7 @@ defmodule McpServer.Http.Sessions do
     pid = self()
 
     with [{^id, ^pid, context, place, principal, mount, paid}] <- :ets.lookup(@table, id) do
-      :ets.insert(@table, {{:retired, pid}, pid, context, place, principal, mount, paid})
+      :ets.insert(@table, {{:retired, id, pid}, pid, context, place, principal, mount, paid})
       delete(id, pid)
     end
 
@@ -263,8 +263,11 @@ defmodule McpServer.Http.Sessions do
     join()
     # The sessions survive a crash of this process.
     sessions = :ets.match(@table, {:"$1", :"$2", :_, :_, :"$3", :"$4", :"$5"})
-    {:ok, Enum.reduce(sessions, %{sessions: %{}, counts: %{}, counters: %{}}, &watch(&2, List.to_tuple(&1)))}
+    {:ok, Enum.reduce(sessions, %{sessions: %{}, counts: %{}, counters: %{}}, &watch(&2, watched(&1)))}
   end
+
+  defp watched([{:retired, id, _pid} | session]), do: List.to_tuple([id | session])
+  defp watched(session), do: List.to_tuple(session)
 
   @impl true
   def handle_call({:open, mount, wanted, principal, holder}, _from, state) do
@@ -399,7 +402,7 @@ defmodule McpServer.Http.Sessions do
       {{id, counted, paid}, sessions} ->
         # A killed session could not close its table. Otherwise a request that already found the session could start a
         # call without an owner.
-        for key <- [id, {:retired, pid}],
+        for key <- [id, {:retired, id, pid}],
             {_key, ^pid, context, {router, _mount_name}, _principal, _mount, _paid} <- :ets.lookup(@table, key) do
           InFlight.close(context.in_flight)
           # A tool that is put for the session from now on is refused.
