@@ -24,6 +24,12 @@ defmodule McpServer.Protocol.DebugErrorsTest do
           {"invalid",
            ~s(invalid handler result: McpServer.DebugRouter.Handlers.invalid/2 returned :done. ) <>
              ~S'A tool returns {:ok, "text"}, {:ok, [text("hello")]}, {:ok, %{…}} or {:error, "text"}.'},
+          {"rows",
+           "invalid handler result: McpServer.DebugRouter.Handlers.rows/2 returned " <>
+             "[%{id: 1, title: #String<6 bytes>}, #URI<...>], which cannot be sent: expected content: a struct, or a " <>
+             "map whose type is one of text, image, audio, resource, resource_link, at /content/0. " <>
+             ~S'A tool returns {:ok, "text"}, {:ok, [text("hello")]}, {:ok, %{…}} or {:error, "text"}. ' <>
+             "Put data into a map: {:ok, %{rows: rows}}."},
           {"slow", "it did not finish within 50 ms. Ask for less at once, or try again later"},
           {"kill", @killed}
         ],
