@@ -153,8 +153,8 @@ defmodule McpServer.Router.Access do
       {:local, arity} ->
         Refusal.refuse!(
           place,
-          "#{key} of #{what} must be a named function, {module, function} or &Module.function/#{arity}, because other " <>
-            "nodes call it by its name, got: #{inspect(fun)}. Write: #{key}: {MyApp.Auth, :allowed?}"
+          "#{key} of #{what} must be a named function, {module, function} or &Module.function/#{arity}, because it is " <>
+            "called by its name, on other nodes too, got: #{inspect(fun)}. Write: #{key}: {MyApp.Auth, :allowed?}"
         )
     end
   end

@@ -173,8 +173,8 @@ defmodule McpServer.Tools.AsDeclaredTest do
            "tool \"wrong\" declares \"titel\", which %McpServer.ToolsRouter.Note{} does not have, did you mean title?"},
           {[visible: {Handlers, :nobody?}], "visible of tool \"wrong\""},
           {[visible: fn _conn -> true end],
-           "visible of tool \"wrong\" must be a named function, {module, function} or &Module.function/1, because other " <>
-             "nodes call it by its name, got: #Function<"},
+           "visible of tool \"wrong\" must be a named function, {module, function} or &Module.function/1, because it is " <>
+             "called by its name, on other nodes too, got: #Function<"},
           {[authorize: fn _conn, _arguments -> true end],
            "authorize of tool \"wrong\" must be a named function, {module, function} or &Module.function/2, because"},
           {[authorize: fn -> true end],
