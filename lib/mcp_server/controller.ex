@@ -289,7 +289,23 @@ defmodule McpServer.Controller do
   def as_task(fun) when is_function(fun, 1), do: {:task, fun}
 
   @doc """
-  Asks the user to fill in a form. `schema` is a JSON Schema of type `"object"` with plain properties.
+  Asks the user to fill in a form. `schema` is a JSON Schema of type `"object"` with plain properties. A form has no
+  nested objects.
+
+  | property | keywords, beside `"title"` and `"description"` |
+  |---|---|
+  | `"type" => "string"` | `"minLength"`, `"maxLength"`, `"default"`, `"format"`: `"email"`, `"uri"`, `"date"` or `"date-time"` |
+  | `"type" => "number"` or `"integer"` | `"minimum"`, `"maximum"`, `"default"` |
+  | `"type" => "boolean"` | `"default"` |
+  | `"type" => "string"`, one choice | `"enum" => ["a", …]` or `"oneOf" => [%{"const" => "a", "title" => "A"}, …]`; `"default"` |
+  | `"type" => "array"`, several choices | `"items" => %{"type" => "string", "enum" => …}` or `%{"anyOf" => …}`; `"minItems"`, `"maxItems"`, `"default"` |
+
+  Any other property is a mistake of the handler: the call fails, and the log names the place in the form.
+
+  Clients of 2025-06-18 get the form without the keywords that they do not know: every `"default"` except that of a
+  boolean, and keywords that are not in the table. `"oneOf"` becomes `"enum"` with `"enumNames"`. They cannot show
+  arrays: the call is answered with an error text that says so, as if the client had no elicitation. For such clients
+  (`conn.protocol_version`) ask for one choice at a time.
 
   MCP asks clients to validate the input, formats (`email`, `uri`, `date`, `date-time`) included. To validate it on the
   server, give `accepted/3` the same schema.

@@ -238,11 +238,15 @@ defmodule McpServer.Protocol do
   def notification(revision, kind, fields \\ %{}, subscription_id \\ nil),
     do: fields |> Structs.write(&Native.encode_notification(revision, kind, &1, subscription_id)) |> encoded()
 
-  @doc "A request to the client (session era)."
+  @doc "A request to the client (session era). The error is a text if the client's revision does not have the request."
   @spec request(String.t(), Request.id(), InputRequest.t()) ::
-          {:ok, message()} | {:error, EncodeError.t()}
-  def request(revision, id, %InputRequest{} = input),
-    do: input |> to_core() |> Structs.write(&Native.encode_request(revision, id, &1)) |> encoded()
+          {:ok, message()} | {:error, EncodeError.t() | String.t()}
+  def request(revision, id, %InputRequest{} = input) do
+    case input |> to_core() |> Structs.write(&Native.encode_request(revision, id, &1)) do
+      {:error, {:unknown_to_client, _path, text}} -> {:error, text}
+      written -> encoded(written)
+    end
+  end
 
   @doc "Whether a client may be asked for `sampling`, `elicitation` or `roots`. `nil` is the newest revision."
   @spec offers?(String.t() | nil, map() | nil, String.t()) :: boolean()

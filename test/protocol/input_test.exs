@@ -4,7 +4,10 @@ defmodule McpServer.Protocol.InputTest do
   use McpServer.Test, router: McpServer.RuntimeRouter
 
   import McpServer.Controller
+  import McpServer.EveryWay, only: [ask_all: 4, ways: 3]
   import McpServer.Wire, except: [said: 1]
+
+  alias McpServer.{EveryWay, JSON}
 
   @form %{"type" => "object", "properties" => %{"name" => %{"type" => "string"}}, "required" => ["name"]}
   @answers %{
@@ -117,6 +120,103 @@ defmodule McpServer.Protocol.InputTest do
 
       assert {:ok, %{"isError" => true, "content" => [%{"text" => "The client was asked for input too often"}]}} =
                call_tool("run", %{}, answers(run) ++ [revision: "2025-11-25", answers: @answers])
+    end
+  end
+
+  describe "forms" do
+    defp ask_with(form), do: answers(fn _, _ -> input_required(form: elicit("Well?", form)) end)
+
+    defp form_of(property), do: %{"type" => "object", "properties" => %{"p" => property}}
+
+    @choices %{"type" => "array", "items" => %{"type" => "string", "enum" => ["a", "b"]}}
+    @titled [%{"const" => "a", "title" => "A"}, %{"const" => "b", "title" => "B"}]
+    @no_array ~s(The client cannot show the form's property "p": forms have arrays since 2025-11-25, and the client ) <>
+                "uses an earlier revision"
+    @types "expected a property of type string, number, integer, boolean or array, because forms have no nested objects"
+
+    # Earlier, 2025-06-18 got keywords that it does not have.
+    test "are in the spelling of the client's revision" do
+      for {given, older} <- [
+            {%{"type" => "string", "default" => "a", "minLength" => 1}, %{"type" => "string", "minLength" => 1}},
+            {%{"type" => "boolean", "default" => true}, %{"type" => "boolean", "default" => true}},
+            {%{"type" => "string", "oneOf" => @titled, "default" => "a"},
+             %{"type" => "string", "enum" => ["a", "b"], "enumNames" => ["A", "B"]}},
+            {%{type: :string, title: "T", default: "a"}, %{"type" => "string", "title" => "T"}},
+            {%McpServer.Schema{type: :integer, default: 1}, %{"type" => "integer"}}
+          ],
+          {revision, expected} <- [{"2025-06-18", older}, {"2025-11-25", given}, {"2026-07-28", given}] do
+        assert {:input_required, [%{"params" => %{"requestedSchema" => asked}}]} =
+                 call_tool("run", %{}, ask_with(form_of(given)) ++ [revision: revision])
+
+        assert {revision, asked} == {revision, expected |> form_of() |> JSON.encode!() |> JSON.decode!()}
+      end
+    end
+
+    # Earlier, the client got a request that its schema refuses.
+    test "with arrays are for 2025-11-25 and later" do
+      options = ask_with(form_of(@choices))
+
+      for revision <- ["2025-11-25", "2026-07-28"] do
+        assert {:input_required, [%{"params" => %{"requestedSchema" => asked}}]} =
+                 call_tool("run", %{}, options ++ [revision: revision])
+
+        assert asked == form_of(@choices)
+      end
+
+      assert {:ok, %{"isError" => true, "content" => [%{"text" => @no_array}]}} =
+               call_tool("run", %{}, options ++ [revision: "2025-06-18"])
+
+      assert {:error, %{"code" => -32603, "message" => @no_array}} =
+               get_prompt("run", %{}, options ++ [revision: "2025-06-18"])
+    end
+
+    for legacy <- ["2025-06-18", "2025-11-25"] do
+      @legacy legacy
+
+      @tag :tmp_dir
+      test "on the wire, with sessions of #{legacy}", %{tmp_dir: tmp_dir} do
+        ways = ways(McpServer.FormRouter, tmp_dir, legacy: @legacy)
+        ask = &ask_all(ways, "tools/call", %{"name" => "ask", "arguments" => %{"form" => form_of(&1)}}, &2)
+        answer = &%{"action" => "accept", "content" => %{"p" => &1}}
+
+        for {way, result, asked} <- ask.(%{"type" => "string", "oneOf" => @titled, "default" => "a"}, answer.("a")) do
+          assert {way, EveryWay.text(result), asked} == {way, ~s({"p":"a"}), ["Well?"]}
+        end
+
+        for {way, result, asked} <- ask.(@choices, answer.(["a"])) do
+          if way =~ "2025-06-18",
+            do: assert({way, EveryWay.text(result), asked} == {way, @no_array, []}),
+            else: assert({way, EveryWay.text(result), asked} == {way, ~s({"p":["a"]}), ["Well?"]})
+        end
+      end
+
+      # Earlier, they were sent.
+      @tag :tmp_dir
+      @tag :capture_log
+      test "that no revision has are the handler's mistake, with sessions of #{legacy}", %{tmp_dir: tmp_dir} do
+        ways = ways(McpServer.FormRouter, tmp_dir, legacy: @legacy)
+
+        for {form, mistake} <- [
+              {form_of(%{"type" => "object", "properties" => %{}}), "#{@types}, at /requestedSchema/properties/p"},
+              {form_of(true), "#{@types}, at /requestedSchema/properties/p"},
+              {form_of(%{"type" => "string", "format" => "uuid"}),
+               "expected one of email, uri, date, date-time, at /requestedSchema/properties/p/format"},
+              {form_of(%{"type" => "string", "oneOf" => [%{"const" => "a"}]}),
+               "expected a string, at /requestedSchema/properties/p/oneOf/0/title"},
+              {%{"properties" => %{}}, "expected the type object, at /requestedSchema/type"}
+            ],
+            call = %{"name" => "ask", "arguments" => %{"form" => form}},
+            {way, result, asked} <- ask_all(ways, "tools/call", call, %{"action" => "decline"}) do
+          returned =
+            if way =~ "2026-07-28", do: "what McpServer.FormRouter.Handlers.ask/2 returned cannot be sent: ", else: ""
+
+          failed = ~r/\ATool execution failed \(error id [0-9a-f]{16}\): /
+          text = String.replace(EveryWay.text(result), failed, "")
+
+          assert {way, text, asked} == {way, "invalid handler result: #{returned}#{mistake}", []}
+          assert {way, result["isError"]} == {way, true}
+        end
+      end
     end
   end
 

@@ -17,13 +17,15 @@ defmodule McpServer.EveryWay do
 
   @doc """
   The six ways to a router. They end with the test. `options` are those of both HTTP servers. `principal:` is the
-  client's principal on all ways.
+  client's principal on all ways, and `legacy:` the revision of the sessions.
   """
   @spec ways(module(), String.t(), keyword()) :: [way()]
   def ways(router, tmp_dir, options \\ []) do
     {principal, options} = Keyword.pop(options, :principal)
+    {legacy, options} = Keyword.pop(options, :legacy, @legacy)
     identify = if principal, do: [identify: fn _request -> {:ok, principal} end], else: []
-    stdio(router, tmp_dir, principal) ++ Enum.flat_map([:listener, :plug], &http(&1, router, identify ++ options))
+    http = &http(&1, router, legacy, identify ++ options)
+    stdio(router, tmp_dir, legacy, principal) ++ Enum.flat_map([:listener, :plug], http)
   end
 
   @doc "Sends a request on every way. Returns the results or errors with the names of the ways."
@@ -44,18 +46,18 @@ defmodule McpServer.EveryWay do
   @spec text(map()) :: String.t()
   def text(%{"content" => [%{"text" => text}]}), do: text
 
-  defp stdio(router, tmp_dir, principal) do
+  defp stdio(router, tmp_dir, legacy, principal) do
     command =
       StdioPeer.vm("McpServer.Stdio.run(#{inspect(router)}, app: :mcp_server, principal: #{inspect(principal)})")
 
     [peer, modern] = for _era <- 1..2, do: StdioPeer.start(command, tmp_dir: tmp_dir)
-    StdioPeer.write(peer, StdioPeer.initialize("open", @legacy, @capabilities))
-    assert %{"id" => "open", "result" => %{"protocolVersion" => @legacy}} = StdioPeer.read(peer, 30_000)
+    StdioPeer.write(peer, StdioPeer.initialize("open", legacy, @capabilities))
+    assert %{"id" => "open", "result" => %{"protocolVersion" => ^legacy}} = StdioPeer.read(peer, 30_000)
     initialized = HttpRequests.message("notifications/initialized", %{}, id: nil)
     StdioPeer.write(peer, JSON.encode!(initialized))
 
     [
-      {"stdio #{@legacy}", &answered(fn -> over_stdio(peer, &1, &2, &3) end)},
+      {"stdio #{legacy}", &answered(fn -> over_stdio(peer, &1, &2, &3) end)},
       {"stdio #{@newest}", &stateless(fn params -> over_stdio(modern, &1, with_meta(params), nil) end, &2, &3)}
     ]
   end
@@ -65,13 +67,13 @@ defmodule McpServer.EveryWay do
     played(fn -> StdioPeer.read(peer) end, answer, &StdioPeer.write(peer, &1))
   end
 
-  defp http(kind, router, options) do
+  defp http(kind, router, legacy, options) do
     server = HttpServers.start(kind, [router: router] ++ options)
-    session = HttpSession.open(server, @legacy, capabilities: @capabilities)
+    session = HttpSession.open(server, legacy, capabilities: @capabilities)
     modern = fn method, params -> HttpRequests.modern(method, with_meta(params), capabilities: @capabilities) end
 
     [
-      {"#{kind} #{@legacy}", &answered(fn -> in_session(session, &1, &2, &3) end)},
+      {"#{kind} #{legacy}", &answered(fn -> in_session(session, &1, &2, &3) end)},
       {"#{kind} #{@newest}", &stateless(fn params -> HttpClient.answer(server, modern.(&1, params)) end, &2, &3)}
     ]
   end

@@ -31,9 +31,12 @@ defmodule McpServer.Dispatch.Questions do
 
   defp capabilities(conn), do: conn.client_capabilities || %{}
 
-  @doc "The requests, each with an id and its key. They are in key order, so that their order is always the same."
+  @doc """
+  The requests, each with an id and its key. They are in key order, so that their order is always the same. An error is
+  the handler's mistake, or the text for a client whose revision does not have a request.
+  """
   @spec encode(String.t(), inputs()) ::
-          {:ok, [{Request.id(), String.t(), Protocol.message()}]} | {:error, JSON.EncodeError.t()}
+          {:ok, [{Request.id(), String.t(), Protocol.message()}]} | {:error, JSON.EncodeError.t() | String.t()}
   def encode(revision, inputs) do
     inputs = Enum.sort_by(inputs, &elem(&1, 0))
 

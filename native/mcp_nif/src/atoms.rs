@@ -28,6 +28,7 @@ rustler::atoms! {
     missing_field,
     invalid_field,
     unknown_struct,
+    unknown_to_client,
     encoder_failed,
 
     // Decoding errors.

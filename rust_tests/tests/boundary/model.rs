@@ -11,6 +11,8 @@
 mod apps;
 mod csp;
 mod encoding;
+mod form_mistakes;
+mod forms;
 mod golden;
 mod json_rpc;
 mod official;

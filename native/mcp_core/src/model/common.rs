@@ -121,6 +121,8 @@ verbatim! {
     Meta(Map<String, Value>) => Kind::Meta;
     /// A JSON Schema, written unchanged.
     JsonSchema(Map<String, Value>) => Kind::Schema;
+    /// The form of an elicitation: an object schema with plain properties.
+    Form(Map<String, Value>) => Kind::Form;
     /// A tool's output schema. Before 2026-07-28 only `"type": "object"` is allowed.
     OutputSchema(Map<String, Value>) => Kind::OutputSchema;
     /// Structured content: any value at 2026-07-28, an object before.
@@ -138,6 +140,12 @@ impl From<&AppMeta> for Meta {
 }
 
 impl From<&Schema> for JsonSchema {
+    fn from(schema: &Schema) -> Self {
+        Self(members(schema))
+    }
+}
+
+impl From<&Schema> for Form {
     fn from(schema: &Schema) -> Self {
         Self(members(schema))
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 
 use super::Kind;
-use super::common::{Audience, JsonSchema, Meta};
+use super::common::{Audience, Form, Meta};
 use super::content::SamplingBlock;
 use super::member::Member;
 use super::tool::Tool;
@@ -27,8 +27,8 @@ object! {
         message: String => "message",
         /// How the user is asked.
         mode: Option<ElicitMode> => "mode" since V2025_11_25,
-        /// The form: an object schema with scalar properties.
-        requested_schema: Option<JsonSchema> => "requestedSchema" as "requested_schema",
+        /// The form: an object schema with plain properties.
+        requested_schema: Option<Form> => "requestedSchema" as "requested_schema",
         /// The URL of the web page.
         url: Option<String> => "url" since V2025_11_25,
         /// The id in the later `notifications/elicitation/complete`.

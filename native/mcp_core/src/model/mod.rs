@@ -13,6 +13,7 @@
 //! | `task` | tasks: calls that outlive their request |
 //! | `envelope` | an answer in the form `response-v2` |
 //! | `notification`, `input` | notifications and requests from the server |
+//! | `form` | the forms of elicitations: their rules, and their older spelling |
 //! | `common` | objects shared by several others |
 //!
 //! # Examples
@@ -37,6 +38,7 @@ mod common;
 mod completion;
 mod content;
 mod envelope;
+mod form;
 mod input;
 mod json_rpc;
 mod member;
@@ -57,6 +59,7 @@ pub use common::*;
 pub use completion::*;
 pub use content::*;
 pub use envelope::*;
+pub use form::{FormError, FormStep, fit_form};
 pub use input::*;
 pub use json_rpc::*;
 pub use member::Base64;
@@ -150,6 +153,7 @@ pub fn shape(name: &str) -> Option<&'static Shape> {
 ///   structured content that is not an object. A property's schema `true` or `false` becomes an
 ///   object.
 /// - Before 2025-11-25 a sampling message with several blocks becomes several messages.
+/// - A form is written as by [`fit_form`]. A form that [`fit_form`] refuses is unchanged.
 ///
 /// A missing required field is no error here: reading the object into its struct reports it.
 ///

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::form::fit_form;
 use super::shape::{Field, Kind, Part, Presence, Shape};
 use crate::revision::Revision;
 
@@ -66,6 +67,7 @@ fn of_kind(kind: Kind, value: &Value, revision: Revision) -> Option<Value> {
         Kind::Grant => (*value != Value::Bool(false)).then(|| json!({})),
         Kind::Structured if !newest && !value.is_object() => None,
         Kind::OutputSchema if !newest && value.get("type") != Some(&"object".into()) => None,
+        Kind::Form => Some(form(value, revision)),
         Kind::Schema | Kind::OutputSchema if !newest => Some(plain_properties(value)),
         _ => Some(value.clone()),
     }
@@ -134,6 +136,13 @@ fn one_block_each(shape: &Shape, item: &Value) -> Vec<Value> {
         message
     };
     blocks.iter().map(with).collect()
+}
+
+fn form(value: &Value, revision: Revision) -> Value {
+    let fitted = fit_form(value.to_string().as_bytes(), revision);
+    let fitted = fitted.ok().flatten();
+    let fitted = fitted.and_then(|text| serde_json::from_slice(&text).ok());
+    fitted.unwrap_or_else(|| value.clone())
 }
 
 /// Before 2026-07-28 the schema of a property is an object, so `true` and `false` are rewritten.

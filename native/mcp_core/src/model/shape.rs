@@ -89,6 +89,9 @@ pub enum Kind {
     Enum(&'static [&'static str]),
     /// A JSON Schema: an object, verbatim (in Elixir also `%Schema{}`).
     Schema,
+    /// The form of an elicitation, like [`Kind::Schema`], under the rules of
+    /// [`fit_form`](super::fit_form).
+    Form,
     /// A tool's output schema, like [`Kind::Schema`]. Revisions before 2026-07-28 know only
     /// `"type": "object"`; other schemas are omitted there.
     OutputSchema,

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use mcp_core::model::{FormError, FormStep};
 use rustler::{Atom, Encoder, Env, Term};
 
 use crate::atoms;
@@ -26,6 +27,8 @@ pub(crate) enum EncodeErrorKind {
     MissingField,
     /// A field of an MCP object has an invalid value.
     InvalidField,
+    /// The client's revision has no such value; the detail is a sentence for the caller.
+    UnknownToClient,
     /// An application's struct without an encoder; the detail is its module.
     UnknownStruct,
     /// An application's struct whose encoder failed.
@@ -45,6 +48,7 @@ impl EncodeErrorKind {
             Self::TooDeep => atoms::too_deep(),
             Self::MissingField => atoms::missing_field(),
             Self::InvalidField => atoms::invalid_field(),
+            Self::UnknownToClient => atoms::unknown_to_client(),
             Self::UnknownStruct => atoms::unknown_struct(),
             Self::EncoderFailed => atoms::encoder_failed(),
             Self::OverBudget => atoms::over_budget(),
@@ -103,6 +107,22 @@ impl EncodeError {
         let mut error = self.under_key(key);
         error.0.is_rooted = true;
         error
+    }
+
+    /// A form that the core refuses.
+    #[cold]
+    pub(super) fn of_form(error: &FormError) -> Self {
+        let path = match error {
+            FormError::Invalid { path, .. } => path.as_slice(),
+            FormError::HasArray { .. } => {
+                return Self::new(EncodeErrorKind::UnknownToClient, error.to_string());
+            }
+        };
+        let misfit = Self::new(EncodeErrorKind::InvalidField, error.to_string());
+        path.iter().rev().fold(misfit, |misfit, step| match step {
+            FormStep::Name(name) => misfit.under_key(name.as_bytes()),
+            FormStep::Index(index) => misfit.under_index(*index),
+        })
     }
 
     fn under(mut self, step: Step) -> Self {

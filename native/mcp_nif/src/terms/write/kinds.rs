@@ -50,6 +50,7 @@ impl<'a> Writer<'_, 'a> {
             Kind::Base64 => self.base64(term),
             Kind::Grant => self.grant(term),
             Kind::Enum(names) => self.name(names, term),
+            Kind::Form => self.form(term),
             Kind::OutputSchema if !newest && !is_object_schema(term.term(self.env)) => Ok(false),
             Kind::Schema | Kind::OutputSchema => self.schema(term, newest),
             Kind::Structured if !newest && !term.term(self.env).is_map() => Ok(false),

@@ -1,5 +1,6 @@
-//! Writes JSON Schemas in fields, for revisions without full JSON Schema.
+//! Writes JSON Schemas in fields, for revisions without full JSON Schema, and forms.
 
+use mcp_core::model::fit_form;
 use rustler::Term;
 
 use super::kinds::{Outcome, text};
@@ -8,6 +9,7 @@ use super::shape::Source;
 use super::tables::{self, StructKind};
 use super::{Extras, Writer, Written};
 use crate::atoms;
+use crate::terms::error::EncodeError;
 use crate::terms::raw::Raw;
 
 impl<'a> Writer<'_, 'a> {
@@ -44,6 +46,19 @@ impl<'a> Writer<'_, 'a> {
             })?,
         }
         self.entries.truncate(mark);
+        Ok(true)
+    }
+
+    /// The form of an elicitation, in the spelling of the client's revision.
+    pub(super) fn form(&mut self, term: Raw<'a>) -> Outcome {
+        let start = self.out.len();
+        self.verbatim_object(term)?;
+        let written = self.out.get(start..).unwrap_or_default();
+        let fitted = fit_form(written, self.context.revision);
+        if let Some(fitted) = fitted.map_err(|error| EncodeError::of_form(&error))? {
+            self.out.truncate(start);
+            self.out.extend_from_slice(&fitted);
+        }
         Ok(true)
     }
 
