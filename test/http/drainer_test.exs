@@ -37,7 +37,7 @@ defmodule McpServer.HttpPlugDrainerTest do
     assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
 
     Task.await(stop(drainer))
-    assert %{id: "0-0", retry: 3000} = HttpPeer.event(stream)
+    assert %{id: "0-1", retry: 3000} = HttpPeer.event(stream)
     assert HttpPeer.event(stream) == :end
     assert %{"method" => "notifications/cancelled"} = HttpClient.message(peer)
     assert %{"id" => 4, "result" => %{}} = HttpClient.message(peer)

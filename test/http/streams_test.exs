@@ -160,10 +160,18 @@ defmodule McpServer.HttpStreamsTest do
       HttpScript.tell(call, {:close_stream, 250})
       %{body: :stream} = HttpPeer.response(peer)
       events = HttpPeer.events(peer)
-      assert %{retry: 250} = Enum.find(Enum.reverse(events), & &1.retry)
-      last = events |> Enum.map(& &1.id) |> Enum.reject(&is_nil/1) |> List.last()
+
+      assert [{first, nil}, {second, nil}, {third, 250}] =
+               for(%{id: id} = event when id != nil <- events, do: {id, event.retry})
+
+      [number, "0"] = String.split(first, "-")
+      assert [second, third] == ["#{number}-1", "#{number}-2"]
       HttpScript.tell(call, {:answer, "done"})
-      assert [{_id, "done"}] = rest(HttpSession.get(session, last))
+
+      assert [{_id, "done"}] = rest(HttpSession.get(session, third))
+
+      for {last, missed} <- [{second, ["done"]}, {first, [1, "done"]}],
+          do: assert(missed == for({_id, step} <- replayed(session, last), do: step))
     end
 
     both "of the session's own stream", [http: [keep_alive: 50]], %{server: server} do

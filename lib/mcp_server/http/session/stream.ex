@@ -102,9 +102,11 @@ defmodule McpServer.Http.Session.Stream do
   defp ends?({:answer, _standing}), do: true
   defp ends?(kind), do: kind in [:dropped, :accepted]
 
-  # The event that tells how long to wait also repeats where to resume.
-  defp line({_stream, {:pause, retry_ms}, []}, %{primes?: true, replay: %{}} = stream),
-    do: {HTTP.priming_event({stream.number, stream.replay.next - 1}, retry_ms), stream}
+  # The event that tells how long to wait also tells where to resume.
+  defp line({_stream, {:pause, retry_ms}, []}, %{primes?: true, replay: %{}} = stream) do
+    stream = put_empty(stream)
+    {HTTP.priming_event(last_id(stream), retry_ms), stream}
+  end
 
   defp line({_stream, _kind, []}, stream), do: {[], stream}
   defp line({_stream, _kind, message}, %{replay: nil} = stream), do: {HTTP.event(nil, message), stream}
@@ -138,8 +140,7 @@ defmodule McpServer.Http.Session.Stream do
   @doc "Opens the stream again for a client that does not ask for missed events."
   @spec open_anew(t(), Exchange.t()) :: t()
   def open_anew(stream, exchange) do
-    # It begins with a new event, so that no event id is used twice.
-    open(%{stream | exchange: exchange, phase: :waiting, replay: Replay.put(stream.replay, [])})
+    open(%{put_empty(stream) | exchange: exchange, phase: :waiting})
   end
 
   defp start(%{phase: :waiting} = stream, first) do
@@ -150,8 +151,12 @@ defmodule McpServer.Http.Session.Stream do
   end
 
   # A first event tells the client where to resume; without one, a comment shows that the stream is open.
-  defp opening(%{primes?: true} = stream), do: HTTP.priming_event({stream.number, stream.replay.next - 1})
+  defp opening(%{primes?: true} = stream), do: HTTP.priming_event(last_id(stream))
   defp opening(_stream), do: HTTP.keep_alive()
+
+  # Each event without data is an event of its own, so that no event id is used twice.
+  defp put_empty(stream), do: %{stream | replay: Replay.put(stream.replay, [])}
+  defp last_id(stream), do: {stream.number, stream.replay.next - 1}
 
   defp send_bytes(%{phase: :streaming, queued: queued, max_queued: most} = stream, bytes) when queued < most do
     :ok = Exchange.chunk(stream.exchange, bytes)
@@ -242,7 +247,7 @@ defmodule McpServer.Http.Session.Stream do
   end
 
   def close(%{number: 0, primes?: true, replay: %{}} = stream, _headers, _status, _body, true) do
-    Exchange.chunk(stream.exchange, HTTP.priming_event({0, stream.replay.next - 1}, @come_back_ms))
+    Exchange.chunk(stream.exchange, HTTP.priming_event({0, stream.replay.next}, @come_back_ms))
     Exchange.finish(stream.exchange)
   end
 
