@@ -212,7 +212,8 @@ defmodule McpServer.Protocol do
   @doc """
   An error answer. `id` is `nil` if the request's id could not be read.
 
-  The code is a name, or a number that a handler has chosen. The core defines the names and their messages.
+  The code is a name, or a number that a handler has chosen. The core defines the names and their messages, and sends
+  the code of the revision.
   """
   @spec error(Request.id() | nil, String.t(), integer() | error_name(), error_message(), term()) :: message()
   def error(id, revision, code, message, data \\ nil) do
@@ -226,6 +227,10 @@ defmodule McpServer.Protocol do
   @doc "The code of an error's name."
   @spec error_code(error_name()) :: integer()
   def error_code(name), do: Native.error_code(name)
+
+  @doc "The code of a handler's error in a revision, and the HTTP status of its answer."
+  @spec handler_error(String.t(), integer()) :: {code :: integer(), status :: pos_integer()}
+  def handler_error(revision, code), do: Native.handler_error(revision, code)
 
   @doc """
   A notification.

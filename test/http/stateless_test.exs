@@ -58,6 +58,25 @@ defmodule McpServer.HttpStatelessTest do
       assert HttpClient.text(HttpResponse.json(response)) == "done"
     end
 
+    both "that fails with an error of MCP has the error's status", %{server: server} do
+      for {code, expected} <- [
+            {-32_020, {400, -32_020}},
+            {-32_021, {400, -32_021}},
+            {-32_022, {400, -32_022}},
+            {-32_002, {200, -32_602}},
+            {-32_042, {200, -32_603}},
+            {-32_050, {200, -32_603}},
+            {-32_601, {200, -32_601}}
+          ] do
+        data = %{"requiredCapabilities" => %{}, "supported" => ["2026-07-28"], "requested" => "2026-07-28"}
+        {peer, call, _conn} = performing(server)
+        HttpScript.tell(call, {:fail, McpServer.JsonRpc.Error.new(code: code, message: "no", data: data)})
+        response = HttpPeer.response(peer)
+        assert %{"id" => 1, "error" => %{"message" => "no", "data" => ^data} = error} = HttpResponse.json(response)
+        assert {code, {response.status, error["code"]}} == {code, expected}
+      end
+    end
+
     both "that takes its time becomes a stream", [http: [stream_after: 100]], %{server: server} do
       {response, [answer]} = HttpClient.exchange(server, modern_call("sleep", %{"ms" => 400}))
       assert HttpResponse.header(response, "content-type") == "text/event-stream"

@@ -212,8 +212,9 @@ defmodule McpServer.ProtocolTest do
           {"2025-11-25", :internal_error, "Too many tasks", {-32_603, "Too many tasks"}},
           {"2025-11-25", :resource_not_found, nil, {-32_002, "Resource not found"}},
           {"2026-07-28", :resource_not_found, nil, {-32_602, "Resource not found"}},
-          # A code that the handler chose is sent unchanged.
-          {"2026-07-28", -32_002, "Gone", {-32_002, "Gone"}}
+          # A code that the handler chose is that of the revision, too.
+          {"2025-11-25", -32_002, "Gone", {-32_002, "Gone"}},
+          {"2026-07-28", -32_002, "Gone", {-32_602, "Gone"}}
         ] do
       test "#{inspect(code)} with #{inspect(message)} in #{revision}" do
         reply = Protocol.error(1, unquote(revision), unquote(code), unquote(message))

@@ -7,6 +7,8 @@ defmodule McpServer.Protocol.CallsTest do
   import McpServer.Tool.Content, only: [text: 1]
   import McpServer.Wire
 
+  alias McpServer.JsonRpc.Error
+
   @eras ["2025-11-25", "2026-07-28"]
 
   # Calls block until the test sends them `:go`.
@@ -99,6 +101,37 @@ defmodule McpServer.Protocol.CallsTest do
       error = %{"code" => -32602, "message" => "Resource not found", "data" => %{"uri" => "run://rows/7"}}
       assert read_resource("run://rows/7", gone) == {:error, error}
       assert read_resource("run://rows/7", gone ++ [revision: "2025-11-25"]) == {:error, %{error | "code" => -32002}}
+    end
+
+    @tag req: "M17"
+    test "a resource that is not found, by its code" do
+      gone = answers(fn _, _ -> {:error, Error.new(code: -32_002, message: "Gone")} end)
+      error = %{"code" => -32602, "message" => "Gone", "data" => %{"uri" => "run://rows/7"}}
+      assert read_resource("run://rows/7", gone) == {:error, error}
+      assert read_resource("run://rows/7", gone ++ [revision: "2025-11-25"]) == {:error, %{error | "code" => -32002}}
+      assert call_tool("run", %{}, gone) == {:error, %{"code" => -32602, "message" => "Gone"}}
+    end
+
+    test "a code that only some revisions have" do
+      data = %{"requiredCapabilities" => %{"sampling" => %{}}, "elicitations" => []}
+
+      for {code, sent} <- [
+            {-32_000, [-32_000, -32_000, -32_000]},
+            {-32_002, [-32_002, -32_002, -32_602]},
+            {-32_021, [-32_021, -32_021, -32_021]},
+            {-32_042, [-32_603, -32_042, -32_603]},
+            {-32_050, [-32_050, -32_050, -32_603]},
+            {-32_602, [-32_602, -32_602, -32_602]},
+            {7, [7, 7, 7]}
+          ],
+          {revision, expected} <- Enum.zip(["2025-06-18" | @eras], sent) do
+        run = fn _, _ -> {:error, Error.new(code: code, message: "no", data: data)} end
+        options = answers(run) ++ [revision: revision]
+        error = {:error, %{"code" => expected, "message" => "no", "data" => data}}
+        assert {code, revision, call_tool("run", %{}, options)} == {code, revision, error}
+        assert {code, revision, get_prompt("run", %{}, options)} == {code, revision, error}
+        assert {code, revision, read_resource("run://fixed", options)} == {code, revision, error}
+      end
     end
   end
 

@@ -245,6 +245,21 @@ defmodule McpServer.Protocol.TasksTest do
       end
     end
 
+    test "with a JSON-RPC error whose code the revision does not have" do
+      error = McpServer.JsonRpc.Error.new(code: -32_050, message: "closed")
+
+      for {revision, code} <- [{@session, -32_050}, {@stateless, -32_603}] do
+        client = open(fn _, _ -> {:error, error} end, revision)
+        %{"taskId" => id} = create(client)
+        wire = %{"code" => code, "message" => "closed"}
+        task = settled(client, id)
+
+        if revision == @stateless,
+          do: assert(task["error"] == wire),
+          else: assert(tasks(client, "result", id) == {:error, wire})
+      end
+    end
+
     test "with an error whose data cannot be sent, without the data" do
       error = McpServer.JsonRpc.Error.new(code: -32000, message: "closed", data: {:not, :json})
       client = open(fn _, _ -> {:error, error} end, @stateless)

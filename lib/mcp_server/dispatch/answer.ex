@@ -32,8 +32,11 @@ defmodule McpServer.Dispatch.Answer do
     {:error, Protocol.error(request.id, request.revision, :resource_not_found, nil, %{"uri" => request.name})}
   end
 
-  def encode(_catalog, request, {:error, %JsonRpc.Error{} = error}, _returned),
-    do: {:error, Protocol.error(request.id, request.revision, error.code, error.message, error.data)}
+  def encode(_catalog, request, {:error, %JsonRpc.Error{} = error}, _returned) do
+    {_code, status} = Protocol.handler_error(request.revision, error.code)
+    reply = Protocol.error(request.id, request.revision, error.code, error.message, data(request, error))
+    finished({status, reply})
+  end
 
   def encode(catalog, request, {:error, text}, _returned), do: refusal(catalog, request, text)
 
@@ -41,6 +44,12 @@ defmodule McpServer.Dispatch.Answer do
     {_outcome, reply} = refusal(catalog, request, text)
     {{:refused, {:retry_after, seconds}}, reply}
   end
+
+  # A missing resource is named, as after `{:error, :not_found}`.
+  defp data(%{kind: kind, name: uri}, %{code: code, data: nil}) when kind in [:resource, :resource_template],
+    do: if(code == Protocol.error_code(:resource_not_found), do: %{"uri" => uri})
+
+  defp data(_request, error), do: error.data
 
   defp outcome(%InputRequired{}), do: :input_required
   defp outcome(%CallResult{is_error: true}), do: :tool_error
@@ -70,7 +79,7 @@ defmodule McpServer.Dispatch.Answer do
   defp forbidden_error(request, standing, text, data),
     do: {{:refused, standing}, Protocol.error(request.id, request.revision, :invalid_request, text, data)}
 
-  @doc "An answer that the core has already encoded, with its status."
+  @doc "An encoded error, with its status."
   @spec finished({status :: pos_integer(), Protocol.message()}) :: t()
   def finished({200, reply}), do: {:error, reply}
   def finished({status, reply}), do: {{:refused, {:status, status}}, reply}

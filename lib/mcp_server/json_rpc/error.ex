@@ -6,7 +6,8 @@ defmodule McpServer.JsonRpc.Error do
       %McpServer.JsonRpc.Error{code: -32601, message: "Method not found"}
 
   JSON-RPC reserves the codes from -32768 to -32000; `code/1` gives the code of a reserved error. An application's own errors
-  have codes outside that range.
+  have codes outside that range. A client of 2026-07-28 gets -32602 for a handler's -32002, and -32603 for a code from
+  -32099 to -32020 that MCP does not define. -32042 is sent to clients of 2025-11-25 only, others get -32603.
   """
 
   use McpServer.Fields,

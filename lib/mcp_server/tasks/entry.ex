@@ -186,7 +186,11 @@ defmodule McpServer.Tasks.Entry do
   defp detailed(task, %__MODULE__{outcome: {:result, result}}, _revision),
     do: {:ok, Map.put(task, :result, Map.from_struct(result))}
 
-  defp detailed(task, %__MODULE__{outcome: {:error, error}}, _revision), do: {:ok, Map.put(task, :error, error)}
+  defp detailed(task, %__MODULE__{outcome: {:error, error}}, revision) do
+    {code, _status} = Protocol.handler_error(revision, error.code)
+    {:ok, Map.put(task, :error, %{error | code: code})}
+  end
+
   defp detailed(task, %__MODULE__{pending: pending}, _revision) when pending == %{}, do: {:ok, task}
 
   defp detailed(task, entry, revision) do

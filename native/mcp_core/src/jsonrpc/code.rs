@@ -65,12 +65,24 @@ errors! {
     URL_ELICITATION_REQUIRED = -32042, "url_elicitation_required", "URL elicitation required";
 }
 
-/// The code in `revision`: since 2026-07-28 an unknown resource is `-32602`.
+/// The code in `revision`: since 2026-07-28 an unknown resource is `-32602`, and the specification
+/// owns `-32099` to `-32020`. A code that the revision does not allow becomes `-32603`.
 #[must_use]
 pub fn code_in(revision: Revision, code: i32) -> i32 {
     match (code, revision.era()) {
+        (URL_ELICITATION_REQUIRED, _) if revision != Revision::V2025_11_25 => INTERNAL_ERROR,
         (RESOURCE_NOT_FOUND, Era::Stateless) => INVALID_PARAMS,
+        (-32_099..UNSUPPORTED_VERSION, Era::Stateless) => INTERNAL_ERROR,
         _ => code,
+    }
+}
+
+/// The HTTP status of a handler's error: most ride on 200.
+#[must_use]
+pub fn handler_status(revision: Revision, code: i32) -> u16 {
+    match (code, revision.era()) {
+        (HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION, Era::Stateless) => 400,
+        _ => 200,
     }
 }
 

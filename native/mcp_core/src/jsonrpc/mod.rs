@@ -13,7 +13,7 @@ pub(crate) use code::unsupported_version_data;
 pub use code::{
     HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND,
     MISSING_CAPABILITY, PARSE_ERROR, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION,
-    URL_ELICITATION_REQUIRED, code_in, code_named, explained, standard_message,
+    URL_ELICITATION_REQUIRED, code_in, code_named, explained, handler_status, standard_message,
 };
 pub use envelope::{InvalidMessage, Message, Outcome, classify};
 pub use error::write_error;

@@ -257,8 +257,7 @@ fn encode_error<'a>(
     data: Term<'a>,
 ) -> NifResult<Term<'a>> {
     let revision = revision(revision_name)?;
-    let named = code.is_atom();
-    let code = if named {
+    let code = if code.is_atom() {
         code_of(code)?
     } else {
         code.decode()?
@@ -274,11 +273,7 @@ fn encode_error<'a>(
     let data = (!encoded.is_empty()).then_some(encoded.as_slice());
     let mut out = Vec::with_capacity(128);
     let id = id.map(|id| id.0);
-    let code = if named {
-        jsonrpc::code_in(revision, code)
-    } else {
-        code
-    };
+    let code = jsonrpc::code_in(revision, code);
     jsonrpc::write_error(&mut out, id.as_ref(), revision, code, &text, data);
     Ok((atoms::ok(), binary_term(env, out)).encode(env))
 }
@@ -300,6 +295,14 @@ fn error_text(code: i32, message: Term<'_>) -> NifResult<Cow<'_, str>> {
 #[rustler::nif]
 fn error_code(name: Term<'_>) -> NifResult<i32> {
     code_of(name)
+}
+
+/// The code and the HTTP status of a handler's error in a revision.
+#[rustler::nif]
+fn handler_error(revision_name: &str, code: i32) -> NifResult<(i32, u16)> {
+    let revision = revision(revision_name)?;
+    let status = jsonrpc::handler_status(revision, code);
+    Ok((jsonrpc::code_in(revision, code), status))
 }
 
 fn code_of(name: Term<'_>) -> NifResult<i32> {

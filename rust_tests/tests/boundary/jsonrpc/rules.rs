@@ -4,7 +4,8 @@ use mcp_core::json::{Document, Limits};
 use mcp_core::jsonrpc::{
     EnvelopeLimits, HEADER_MISMATCH, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, Id,
     METHOD_NOT_FOUND, MISSING_CAPABILITY, PARSE_ERROR, RESOURCE_NOT_FOUND, UNSUPPORTED_VERSION,
-    URL_ELICITATION_REQUIRED, classify, code_in, code_named, standard_message, write_error,
+    URL_ELICITATION_REQUIRED, classify, code_in, code_named, handler_status, standard_message,
+    write_error,
 };
 use mcp_core::revision::Revision;
 
@@ -349,6 +350,28 @@ fn a_missing_resource_has_the_code_of_its_revision() {
     assert_eq!(code_in(Revision::V2025_11_25, RESOURCE_NOT_FOUND), -32002);
     assert_eq!(code_in(Revision::V2026_07_28, RESOURCE_NOT_FOUND), -32602);
     assert_eq!(code_in(Revision::V2026_07_28, METHOD_NOT_FOUND), -32601);
+}
+
+#[test]
+fn a_handlers_code_is_one_of_its_revision() {
+    let sent = |revision, code| (code_in(revision, code), handler_status(revision, code));
+    let (newest, session) = (Revision::V2026_07_28, Revision::V2025_11_25);
+    for (code, expected) in [
+        (-32_000, (-32_000, 200)),
+        (-32_019, (-32_019, 200)),
+        (-32_020, (-32_020, 400)),
+        (-32_021, (-32_021, 400)),
+        (-32_022, (-32_022, 400)),
+        (-32_023, (-32_603, 200)),
+        (-32_042, (-32_603, 200)),
+        (-32_099, (-32_603, 200)),
+        (-32_100, (-32_100, 200)),
+        (7, (7, 200)),
+    ] {
+        assert_eq!(sent(newest, code), expected);
+        assert_eq!(sent(session, code), (code, 200));
+    }
+    assert_eq!(sent(Revision::V2025_06_18, -32_042), (-32_603, 200));
 }
 
 #[track_caller]
