@@ -224,6 +224,18 @@ defmodule McpServer.Protocol do
     end
   end
 
+  @doc "The id of an encoded answer, `:error` for an error without an id."
+  @spec reply_id(message()) :: {:ok, Request.id() | nil} | :error
+  def reply_id([head | _tail]), do: reply_id(head)
+
+  def reply_id(~s({"jsonrpc":"2.0","id":) <> rest) do
+    # An id cannot contain this text, because quotes inside of it are escaped.
+    [id | _members] = :binary.split(rest, [~s(,"result"), ~s(,"error")])
+    JSON.decode(id)
+  end
+
+  def reply_id(_error), do: :error
+
   @doc "The code of an error's name."
   @spec error_code(error_name()) :: integer()
   def error_code(name), do: Native.error_code(name)

@@ -217,6 +217,68 @@ defmodule McpServer.HttpSessionsTest do
       assert %{"id" => "a", "result" => _} = HttpSession.call(session, "echo", %{"text" => "x"}, id: "a")
     end
 
+    @tag req: ["SEC-07", "M7"]
+    both "an id in flight is not used by a request without a call either", %{server: server} do
+      session = HttpSession.open(server)
+      peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: "a\","))
+      {call, _conn} = HttpScript.performing()
+
+      for {method, params} <- requests_without_call() do
+        {response, [message]} = HttpSession.exchange(session, legacy(method, params, id: "a\","))
+        assert {method, response.status, message["id"], message["error"]["code"]} == {method, 400, "a\",", -32600}
+        assert message["error"]["message"] == "Invalid request: a request with this id is still in flight"
+        assert {200, _message} = answered(session, legacy(method, params, id: "b"))
+      end
+
+      HttpScript.tell(call, {:answer, "first"})
+      assert [%{"id" => "a\","} = answer] = HttpClient.messages(peer, HttpPeer.response(peer))
+      assert HttpClient.text(answer) == "first"
+
+      for {method, params} <- requests_without_call(),
+          do: assert({200, _} = answered(session, legacy(method, params, id: "a\",")))
+    end
+
+    defp answered(session, request) do
+      {response, [message]} = HttpSession.exchange(session, request)
+      {response.status, message}
+    end
+
+    defp requests_without_call do
+      [
+        {"ping", %{}},
+        {"prompts/list", %{}},
+        {"logging/setLevel", %{"level" => "info"}},
+        {"resources/subscribe", %{"uri" => "http-test://fixed"}},
+        {"resources/unsubscribe", %{"uri" => "http-test://fixed"}},
+        {"no/such", %{}}
+      ]
+    end
+
+    @tag req: ["SEC-07", "M7"]
+    both "an id in flight is not used inside a batch either", %{server: server} do
+      session = HttpSession.open(server, "2025-03-26")
+      peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
+      {call, _conn} = HttpScript.performing()
+      batch = [message("ping", %{}, id: 7), message("ping", %{}, id: 8)]
+      {%{status: 200}, messages} = HttpSession.exchange(session, in_session(McpServer.JSON.encode!(batch)))
+
+      assert [{7, -32600}, {8, nil}] =
+               for(%{"id" => id} = answer <- List.flatten(messages), do: {id, answer["error"]["code"]})
+
+      HttpScript.tell(call, {:answer, "first"})
+      assert [%{"id" => 7, "result" => _}] = HttpClient.messages(peer, HttpPeer.response(peer))
+    end
+
+    @tag req: ["SEC-07", "M7"]
+    both "an id stays in flight while its call waits for the client", %{server: server} do
+      session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
+      peer = HttpSession.start(session, legacy_call("ask", %{}, id: 7))
+      %{body: :stream} = HttpPeer.response(peer)
+      assert %{"method" => "elicitation/create"} = HttpClient.message(peer)
+      assert {400, %{"id" => 7, "error" => %{"code" => -32600}}} = answered(session, legacy("ping", %{}, id: 7))
+      assert {200, %{"id" => 8, "result" => %{}}} = answered(session, legacy("ping", %{}, id: 8))
+    end
+
     @tag req: "M25"
     both "are cancelled by a notification", %{server: server} do
       session = HttpSession.open(server)

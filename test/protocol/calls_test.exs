@@ -243,6 +243,37 @@ defmodule McpServer.Protocol.CallsTest do
     end
 
     @tag req: "M7"
+    test "an id that is in flight is refused for requests without a call, too" do
+      requests = %{
+        "2025-11-25" => [
+          {"ping", %{}},
+          {"prompts/list", %{}},
+          {"logging/setLevel", %{"level" => "info"}},
+          {"resources/subscribe", %{"uri" => "run://fixed"}},
+          {"resources/unsubscribe", %{"uri" => "run://fixed"}},
+          {"no/such", %{}}
+        ],
+        "2026-07-28" => [{"server/discover", %{}}, {"prompts/list", %{}}, {"no/such", %{}}]
+      }
+
+      for revision <- @eras, id <- [7, "a\","], {method, params} <- requests[revision] do
+        client = open(gated(self()), revision: revision)
+        tool(client, id, "run", %{"n" => 1})
+        assert_receive {:entered, 1, pid}
+        ask(client, id, method, params)
+        assert %{"id" => ^id, "error" => %{"code" => -32600, "message" => message}} = next(client)
+        assert message == "Invalid request: a request with this id is still in flight"
+        ask(client, 8, method, params)
+        assert %{"id" => 8} = next(client)
+        send(pid, :go)
+        assert %{"id" => ^id, "result" => _} = next(client)
+        ask(client, id, method, params)
+        answer = next(client)
+        assert {method, answer["id"], answer["error"]["code"]} == {method, id, if(method == "no/such", do: -32601)}
+      end
+    end
+
+    @tag req: "M7"
     test "an id that waits is in flight" do
       client = open(gated(self()), limits: [max_calls: 1])
       tool(client, 1, "run", %{"n" => 1})

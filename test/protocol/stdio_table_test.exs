@@ -50,6 +50,15 @@ defmodule McpServer.Protocol.StdioTableTest do
       assert %{"id" => 7, "result" => %{"isError" => false}} = message(peer)
     end
 
+    @tag req: "M7"
+    test "the id of a call in flight for requests without a call: they are refused, the call is unharmed", context do
+      peer = session(context)
+      write(peer, [sleep(7, 700), request(7, "ping", %{}), request(7, "tools/list", %{}), request(8, "ping", %{})])
+      for _ <- 1..2, do: assert(%{"id" => 7, "error" => %{"code" => -32600}} = message(peer))
+      assert %{"id" => 8, "result" => %{}} = message(peer)
+      assert %{"id" => 7, "result" => %{"isError" => false}} = message(peer)
+    end
+
     @tag req: "M8"
     test "the same id again and again: each request has its own answer", context do
       peer = session(context)

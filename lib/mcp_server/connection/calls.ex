@@ -99,12 +99,35 @@ defmodule McpServer.Connection.Calls do
   defp place?(%{calls: calls, awaiting_input: awaiting, options: options}),
     do: map_size(calls) - awaiting < options.max_calls
 
+  @doc "Whether an unanswered request has the id."
+  @spec in_flight?(State.t(), Replies.target(), Request.id()) :: boolean()
+  def in_flight?(%{in_flight: nil, session: session} = state, target, id),
+    do: Session.in_flight?(session, State.key(state, Replies.stream(state, target), id))
+
+  def in_flight?(%{in_flight: in_flight}, _target, id), do: InFlight.taken?(in_flight, self(), id)
+
+  @doc "The id of an encoded answer, if an unanswered request has it."
+  @spec taken_id(State.t(), Replies.target(), Protocol.message()) :: {:ok, Request.id()} | :free
+  def taken_id(%{in_flight: nil, session: %{in_flight: none}}, _target, _reply) when none == %{}, do: :free
+
+  def taken_id(%{in_flight: nil} = state, target, reply) do
+    with {:ok, id} <- Protocol.reply_id(reply),
+         true <- in_flight?(state, target, id),
+         do: {:ok, id},
+         else: (_free -> :free)
+  end
+
+  def taken_id(%{in_flight: in_flight}, _target, reply), do: InFlight.taken_id(in_flight, self(), reply)
+
   @doc "Refuses a request whose id is still in flight. The first request continues."
-  @spec refuse_duplicate(State.t(), Request.t(), Replies.target()) :: State.t()
+  @spec refuse_duplicate(State.t(), repeated(), Replies.target()) :: State.t()
   def refuse_duplicate(state, request, target), do: Replies.reply(state, target, duplicate(request), {:status, 400})
 
+  @typedoc "A request whose id is still in flight, or what is known of it."
+  @type repeated :: %{required(:id) => Request.id(), required(:revision) => String.t(), optional(atom()) => term()}
+
   @doc "The error for a request whose id is still in flight."
-  @spec duplicate(Request.t()) :: Protocol.message()
+  @spec duplicate(repeated()) :: Protocol.message()
   def duplicate(%{id: id, revision: revision}) do
     Protocol.error(id, revision, :invalid_request, {:because, "a request with this id is still in flight"})
   end

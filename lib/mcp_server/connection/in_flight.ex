@@ -6,9 +6,10 @@ defmodule McpServer.Connection.InFlight do
   # A request has a row in a public table, keyed by its session's process and its id, so that ids are unique. The first
   # process to take its turn at the row ends the call: the holder when there is a result, or the session, which then
   # adopts the call. The other process passes on the call's messages. The table outlives both. Counters tell holders
-  # about the session: the number of taken places, whether it is ending, its log level, and two times.
+  # about the session: the number of taken places and of calls that wait for the client, whether it is ending, its log
+  # level, and two times.
 
-  alias McpServer.Request
+  alias McpServer.{Protocol, Request}
   alias McpServer.Connection.{Report, Session}
 
   @table __MODULE__
@@ -17,7 +18,8 @@ defmodule McpServer.Connection.InFlight do
   @level 3
   @seen 4
   @checked 5
-  @slots 5
+  @asking 6
+  @slots 6
 
   @levels List.to_tuple(Session.log_levels())
   @indexes Session.log_levels() |> Enum.with_index() |> Map.new()
@@ -135,17 +137,44 @@ defmodule McpServer.Connection.InFlight do
   @doc "Frees the place of a call that waits for the client."
   @spec wait(t() | nil) :: :ok
   def wait(nil), do: :ok
-  def wait(in_flight), do: :atomics.sub(in_flight.counters, @taken, 1)
+
+  def wait(%{counters: counters}) do
+    :atomics.add(counters, @asking, 1)
+    :atomics.sub(counters, @taken, 1)
+  end
 
   @doc "Takes a place for a call that continues, even if none is free."
   @spec go_on(t() | nil) :: :ok
   def go_on(nil), do: :ok
-  def go_on(in_flight), do: :atomics.add(in_flight.counters, @taken, 1)
+
+  def go_on(%{counters: counters}) do
+    :atomics.add(counters, @taken, 1)
+    :atomics.sub(counters, @asking, 1)
+  end
 
   @doc "Whether calls run."
   @spec busy?(t() | nil) :: boolean()
   def busy?(nil), do: false
   def busy?(in_flight), do: :atomics.get(in_flight.counters, @taken) > 0
+
+  @doc "Whether an unanswered request has the id. A session without calls looks nothing up."
+  @spec taken?(t(), session :: pid(), Request.id()) :: boolean()
+  def taken?(in_flight, session, id), do: open?(in_flight) and :ets.member(@table, {session, id})
+
+  @doc "The id of an encoded answer, if an unanswered request has it. A session without calls looks nothing up."
+  @spec taken_id(t(), session :: pid(), Protocol.message()) :: {:ok, Request.id()} | :free
+  def taken_id(in_flight, session, reply) do
+    with true <- open?(in_flight),
+         {:ok, id} <- Protocol.reply_id(reply),
+         true <- :ets.member(@table, {session, id}) do
+      {:ok, id}
+    else
+      _free -> :free
+    end
+  end
+
+  # Running calls, and calls that wait for the client.
+  defp open?(%{counters: counters} = in_flight), do: busy?(in_flight) or :atomics.get(counters, @asking) > 0
 
   @doc "The ids of the requests of a session."
   @spec ids(session :: pid()) :: [Request.id()]

@@ -86,8 +86,8 @@ defmodule McpServer.Connection.Inbox do
     Replies.reply(state, :session, Protocol.error(nil, revision, :parse_error, nil, data))
   end
 
-  defp execute({:reply, reply}, state, target), do: Replies.reply(state, target, reply)
-  defp execute({:reply, status, reply}, state, target), do: Replies.reply(state, target, reply, {:status, status})
+  defp execute({:reply, reply}, state, target), do: reply(state, target, reply, :ok)
+  defp execute({:reply, status, reply}, state, target), do: reply(state, target, reply, {:status, status})
   defp execute(:ignore, state, target), do: Replies.skip(state, target, :accepted)
   defp execute({:request, request}, state, target), do: request(state, request, target)
 
@@ -108,20 +108,34 @@ defmodule McpServer.Connection.Inbox do
     Enum.reduce(outcomes, state, &execute(&1, &2, {:batch, batch}))
   end
 
-  defp request(state, %Request{kind: :set_level} = request, target) do
+  # The core has answered without a look at the ids in flight.
+  defp reply(state, target, reply, standing) do
+    case Calls.taken_id(state, target, reply) do
+      :free -> Replies.reply(state, target, reply, standing)
+      {:ok, id} -> Calls.refuse_duplicate(state, %{id: id, revision: Session.fallback_revision(state.session)}, target)
+    end
+  end
+
+  # Most of these requests start no call, which would claim the id.
+  defp request(state, %Request{kind: kind, id: id} = request, target)
+       when kind in [:set_level, :subscribe, :unsubscribe] do
+    if Calls.in_flight?(state, target, id),
+      do: Calls.refuse_duplicate(state, request, target),
+      else: answer(state, request, target)
+  end
+
+  defp request(state, %Request{kind: :listen} = request, target), do: Subscriptions.listen(state, request, target)
+  defp request(state, request, target), do: Calls.admit(state, request, target)
+
+  defp answer(state, %{kind: :set_level} = request, target) do
     state = %{state | session: Session.put_level(state.session, request.arguments["level"])}
     InFlight.put_level(state.in_flight, state.session.log_level)
     {:ok, reply} = Protocol.result(state.catalog, request, :empty)
     Replies.reply(state, target, reply)
   end
 
-  defp request(state, %Request{kind: :subscribe} = request, target), do: Subscriptions.subscribe(state, request, target)
-
-  defp request(state, %Request{kind: :unsubscribe} = request, target),
-    do: Subscriptions.unsubscribe(state, request, target)
-
-  defp request(state, %Request{kind: :listen} = request, target), do: Subscriptions.listen(state, request, target)
-  defp request(state, request, target), do: Calls.admit(state, request, target)
+  defp answer(state, %{kind: :subscribe} = request, target), do: Subscriptions.subscribe(state, request, target)
+  defp answer(state, %{kind: :unsubscribe} = request, target), do: Subscriptions.unsubscribe(state, request, target)
 
   defp notification(:initialized, state) do
     state = %{state | session: Session.initialized(state.session)}

@@ -6,7 +6,7 @@ defmodule McpServer.Http.Pipeline do
   # The pipeline runs in the process that holds the request. The response goes to `sink`.
 
   alias McpServer.{Auth, Catalog, Conn, Request}
-  alias McpServer.Connection.InFlight
+  alias McpServer.Connection.{Calls, InFlight}
   alias McpServer.Http.{Exchange, Hook, Mount, SessionCall, Sessions, Sink, StatelessCall}
   alias McpServer.Http.Cluster.{FarSink, Proxy}
   alias McpServer.Protocol.HTTP
@@ -120,8 +120,7 @@ defmodule McpServer.Http.Pipeline do
   @doc "Answers an admitted message, or passes it to its session."
   @spec deliver(HTTP.outcome(), map(), {pid(), Sessions.context()} | nil, Catalog.t(), Sink.t()) :: Sink.t()
   def deliver({:reply, status, reply}, _request, session, _catalog, sink) do
-    # An answer from here also counts as use of the session.
-    with {_pid, context} <- session, do: InFlight.seen(context.in_flight)
+    {status, reply} = claimed(session, status, reply)
     Sink.reply(sink, status, Mount.json(), reply)
   end
 
@@ -143,6 +142,18 @@ defmodule McpServer.Http.Pipeline do
     Hook.with_base(request, sink, fn base, sink ->
       run_in_session(outcome, request, session, origin(request, catalog, base), sink)
     end)
+  end
+
+  defp claimed(nil, status, reply), do: {status, reply}
+
+  # An answer of the core also counts as use of the session, and its id must be free there.
+  defp claimed({pid, %{in_flight: in_flight, revision: revision}}, status, reply) do
+    InFlight.seen(in_flight)
+
+    case InFlight.taken_id(in_flight, pid, reply) do
+      :free -> {status, reply}
+      {:ok, id} -> {400, Calls.duplicate(%{id: id, revision: revision})}
+    end
   end
 
   # Requests that the session's process answers.
