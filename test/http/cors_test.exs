@@ -32,6 +32,19 @@ defmodule McpServer.Http.CorsTest do
     end
   end
 
+  both "a preflight that names headers of a tool's arguments", @origins, %{server: server} do
+    requested = "content-type,Mcp-Param-Region,mcp-param-zone,x-other,mcp-param-,mcp-param-a b"
+    preflight = with_headers(preflight(), [{"access-control-request-headers", requested}])
+    response = exchange(server, preflight, @page)
+    names = @preflight["access-control-allow-headers"] <> ", mcp-param-region, mcp-param-zone"
+    allowed = %{@preflight | "access-control-allow-headers" => names}
+    assert {response.status, response.body, cors(response)} == {204, "", Map.merge(@exposed, allowed)}
+
+    # The page then sends what was allowed.
+    call = modern_call("route", %{"region" => "eu"}, headers: [{"mcp-param-region", "eu"}])
+    assert {200, @exposed} == (fn response -> {response.status, cors(response)} end).(exchange(server, call, @page))
+  end
+
   both "everybody else's: refused, or without a word about origins", @origins, %{server: server} do
     # Loopback and the host itself may send requests, but `allowed_origins:` does not name them.
     for {origin, status} <- [{"https://evil.example", 403}, {"http://localhost:3000", 405}, {"null", 403}] do

@@ -91,7 +91,7 @@ fn judge(policy: &Policy, head: &Head<'_>, is_page: bool) -> Result<AcceptedHead
     let metadata = policy.metadata_at(path);
     let is_served = policy.serves(path) || metadata.is_some();
     if is_page && is_served && cors::is_preflight(head) {
-        return Err(cors::preflight(METHODS));
+        return Err(cors::preflight(head, METHODS));
     }
     if let Some(metadata) = metadata {
         return Err(metadata.serve(head.method));

@@ -6,12 +6,16 @@
 //! adds, such as cookies, are never allowed.
 
 use super::answer::HttpAnswer;
-use super::head::{Field, Head, printable};
+use super::head::{Field, Head, is_token, printable};
+use super::mirrored_headers::PARAMETER_PREFIX;
 use super::origin::Origin;
 use super::policy::Policy;
 
 const HEADERS: &str = "authorization, content-type, accept, mcp-session-id, mcp-protocol-version, \
                        mcp-method, mcp-name, last-event-id, dpop";
+/// The requested headers that a preflight considers. Browsers sort them, and pages send few.
+const MAX_PARAMETERS: usize = 64;
+const MAX_PARAMETER_BYTES: usize = 128;
 /// How long a browser caches the response to a preflight.
 const MAX_AGE_SECONDS: &str = "600";
 
@@ -48,14 +52,37 @@ pub(crate) fn is_preflight(head: &Head<'_>) -> bool {
 }
 
 /// The response to a preflight. `headers` adds the origin.
-pub(crate) fn preflight(methods: &str) -> HttpAnswer {
+pub(crate) fn preflight(head: &Head<'_>, methods: &str) -> HttpAnswer {
+    let mut allowed = HEADERS.to_owned();
+    for parameter in requested_parameters(head) {
+        allowed.push_str(", ");
+        allowed.push_str(&parameter);
+    }
     HttpAnswer {
         status: 204,
         headers: vec![
             ("access-control-allow-methods", methods.to_owned()),
-            ("access-control-allow-headers", HEADERS.to_owned()),
+            ("access-control-allow-headers", allowed),
             ("access-control-max-age", MAX_AGE_SECONDS.to_owned()),
         ],
         body: Vec::new(),
     }
+}
+
+/// The `Mcp-Param-*` headers that the page wants to send. A list cannot name them all, because tools
+/// choose their names.
+fn requested_parameters<'h>(head: &Head<'h>) -> impl Iterator<Item = String> + use<'h> {
+    let requested: &'h [u8] = match head.field("access-control-request-headers") {
+        Field::One(value) => value,
+        Field::Absent | Field::Repeated => b"",
+    };
+    let names = printable(requested).unwrap_or_default().split(',');
+    names
+        .map(|name| name.trim().to_ascii_lowercase())
+        .filter(|name| is_parameter(name))
+        .take(MAX_PARAMETERS)
+}
+
+fn is_parameter(name: &str) -> bool {
+    name.len() <= MAX_PARAMETER_BYTES && name.strip_prefix(PARAMETER_PREFIX).is_some_and(is_token)
 }

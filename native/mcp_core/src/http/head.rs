@@ -82,3 +82,9 @@ pub(super) fn printable(value: &[u8]) -> Option<&str> {
         .then(|| std::str::from_utf8(value).ok())
         .flatten()
 }
+
+/// Whether a text is a token: the name of a header or of a parameter (RFC 9110).
+pub(super) fn is_token(text: &str) -> bool {
+    let belongs = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(belongs)
+}

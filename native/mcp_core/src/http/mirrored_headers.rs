@@ -8,7 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 use super::head::{Field, Head, printable, trimmed};
 use crate::revision::Revision;
 
-const PARAMETER_PREFIX: &str = "mcp-param-";
+/// The start of the names of the headers for arguments, in lower case.
+pub(super) const PARAMETER_PREFIX: &str = "mcp-param-";
 
 const FIRST_STATELESS: Revision = Revision::V2026_07_28;
 

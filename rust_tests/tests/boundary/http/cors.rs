@@ -104,3 +104,35 @@ fn credentials_are_never_allowed() {
             .all(|(name, _)| *name != "access-control-allow-credentials")
     );
 }
+
+#[test]
+fn a_preflight_allows_the_headers_of_arguments_that_it_names() {
+    let allowed = |requested: &str| {
+        let answer = preflight()
+            .with("origin", PAGE)
+            .with("access-control-request-headers", requested)
+            .check_head(&open_to_page())
+            .expect_err("it is finished");
+        let (_, names) = answer.headers[1].clone();
+        let (_, added) = names.split_once(", dpop").expect("the constant names");
+        added.to_owned()
+    };
+    for nothing in [
+        "",
+        "x-other, dpop",
+        "mcp-param-",
+        "mcp-param-a b",
+        "xmcp-param-a",
+    ] {
+        assert_eq!(allowed(nothing), "", "{nothing}");
+    }
+    let named = "content-type,Mcp-Param-Region, mcp-param-zone\t,x";
+    assert_eq!(allowed(named), ", mcp-param-region, mcp-param-zone");
+    let longest = format!("mcp-param-{}", "a".repeat(118));
+    assert_eq!(allowed(&longest), format!(", {longest}"));
+    assert_eq!(allowed(&format!("{longest}a")), "");
+    assert_eq!(
+        allowed(&"mcp-param-a,".repeat(65)),
+        ", mcp-param-a".repeat(64)
+    );
+}

@@ -76,7 +76,7 @@ fn judge(endpoint: &Endpoint, head: &Head<'_>, is_page: bool) -> Result<Wanted, 
     check_site(endpoint.policy(), head).map_err(foreign)?;
     // Regardless of the path: a preflight must not reveal which ids exist.
     if is_page && cors::is_preflight(head) {
-        return Err(cors::preflight(METHODS));
+        return Err(cors::preflight(head, METHODS));
     }
     let (path, query) = head.target.split_once('?').unwrap_or((head.target, ""));
     let id = endpoint.below(path).and_then(id::in_path);
