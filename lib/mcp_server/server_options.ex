@@ -234,7 +234,12 @@ defmodule McpServer.ServerOptions do
       doc: "connections; fewer if the VM may open fewer file descriptors",
       beyond: "503, and the connection is closed; with TLS it is closed without an answer"
     ],
-    max_head_bytes: [{:bytes, @mebi}, default: 64 * @kibi, doc: "a request's line and headers", beyond: "431"],
+    max_head_bytes: [
+      {:bytes, @mebi},
+      default: 64 * @kibi,
+      doc: "a request's line and headers",
+      beyond: "431, or 414 for the line"
+    ],
     max_headers: [{:count, 1_000}, default: 100, doc: "headers of a request", beyond: "431"],
     max_body_bytes_in_flight: [
       {:bytes, 64 * @gibi},

@@ -153,6 +153,16 @@ defmodule McpServer.Protocol.HTTPNextTest do
       assert {:refuse, response, _used, :chunked, :close} = HTTP.next(service(limits), bytes, 0)
       assert status(response) == "HTTP/1.1 431 Request Header Fields Too Large"
     end
+
+    [line, _fields] = :binary.split(bytes, "\r\n")
+
+    for {limit, refused} <- [
+          {byte_size(line) + 1, "HTTP/1.1 414 URI Too Long"},
+          {byte_size(line) + 2, "HTTP/1.1 431 Request Header Fields Too Large"}
+        ] do
+      assert {:refuse, response, _used, :chunked, :close} = HTTP.next(service(max_head_bytes: limit), bytes, 0)
+      assert {limit, status(response)} == {limit, refused}
+    end
   end
 
   test "the connection ends with HTTP/1.0 and where the client says so" do

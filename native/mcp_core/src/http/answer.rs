@@ -187,6 +187,12 @@ pub fn payload_too_large(max_bytes: u64) -> HttpAnswer {
     HttpAnswer::invalid(413, &message)
 }
 
+/// 414: the request line exceeds the size limit of a head.
+#[must_use]
+pub fn target_too_long() -> HttpAnswer {
+    HttpAnswer::invalid(414, "The request's target is too long")
+}
+
 /// 431: the head exceeds the size limit.
 #[must_use]
 pub fn head_too_large() -> HttpAnswer {

@@ -43,7 +43,7 @@ pub use answer::{
     HttpAnswer, STREAM_HEADERS, authorization_unavailable, head_too_large, internal_error,
     is_header_value, malformed, overloaded, payload_too_large, request_timeout, resume_gone,
     resume_unknown, session_interrupted, session_not_found, shutting_down, stream_taken,
-    too_many_requests, too_many_sessions,
+    target_too_long, too_many_requests, too_many_sessions,
 };
 pub use challenge::{Challenge, forbidden, invalid_authorization, unauthorized};
 pub use event_id::{EventId, LastEventId};

@@ -8,6 +8,9 @@ pub enum HeadError {
     /// The head is not HTTP/1.1, or is ambiguous.
     #[error("{0}")]
     Malformed(&'static str),
+    /// The request line is longer than a head may be.
+    #[error("The request's target is too long")]
+    TargetTooLong,
     /// The head has more bytes or fields than the limits allow.
     #[error("The request's head is too large")]
     TooLarge,
@@ -28,6 +31,7 @@ impl HeadError {
     pub const fn status(&self) -> u16 {
         match self {
             Self::Malformed(_) => 400,
+            Self::TargetTooLong => 414,
             Self::TooLarge => 431,
             Self::UnsupportedVersion => 505,
             Self::UnsupportedCoding => 501,

@@ -1,7 +1,7 @@
 //! The head of a request: finds its end and parses it.
 
 use httparse::{EMPTY_HEADER, Error, Header, Request, Status};
-use memchr::memchr_iter;
+use memchr::{memchr, memchr_iter};
 
 use super::error::HeadError;
 use super::framing::{self, Framing, Version};
@@ -83,10 +83,19 @@ pub fn read_head<'b>(
     let allowed = bytes.get(..limits.max_head_bytes).unwrap_or(bytes);
     match find_end(allowed, scanned.max(start))? {
         Some(end) => parse(allowed, start, end, limits).map(Progress::Complete),
-        None if bytes.len() >= limits.max_head_bytes => Err(HeadError::TooLarge),
+        None if bytes.len() >= limits.max_head_bytes => Err(too_large(allowed, start)),
         None => Ok(Progress::Partial {
             scanned: bytes.len(),
         }),
+    }
+}
+
+/// The refusal of a head without an end: its target is too long if not even its first line ends.
+fn too_large(allowed: &[u8], start: usize) -> HeadError {
+    let line = allowed.get(start..).unwrap_or_default();
+    match memchr(b'\n', line) {
+        None => HeadError::TargetTooLong,
+        Some(_) => HeadError::TooLarge,
     }
 }
 

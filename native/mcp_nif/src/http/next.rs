@@ -111,6 +111,7 @@ fn judge<'a>(
 /// Refuses an unreadable head: the rest of the bytes cannot be read as requests.
 fn unreadable<'a>(env: Env<'a>, error: &HeadError, arrived: usize) -> NifResult<Term<'a>> {
     let answer = match error {
+        HeadError::TargetTooLong => http::target_too_long(),
         HeadError::TooLarge => http::head_too_large(),
         error => HttpAnswer {
             status: error.status(),

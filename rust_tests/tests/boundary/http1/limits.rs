@@ -17,9 +17,15 @@ fn limits(max_head_bytes: usize, max_fields: usize) -> Limits {
 fn a_head_has_so_many_bytes_with_its_empty_lines() {
     let whole = read_within(HEAD, &limits(HEAD.len(), 2));
     assert!(matches!(whole, Ok(Progress::Complete(head)) if head.bytes == HEAD.len()));
+    let line = b"\r\nGET / HTTP/1.1\r\n".len();
     for max_bytes in 0..HEAD.len() {
         let refused = read_within(HEAD, &limits(max_bytes, 2));
-        assert_eq!(refused, Err(HeadError::TooLarge), "{max_bytes}");
+        let error = if max_bytes < line {
+            HeadError::TargetTooLong
+        } else {
+            HeadError::TooLarge
+        };
+        assert_eq!(refused, Err(error), "{max_bytes}");
     }
 }
 
@@ -38,8 +44,10 @@ fn a_head_without_an_end_is_refused_when_it_cannot_end_any_more() {
         read_within(line, &limits(10, 2)),
         Ok(Progress::Partial { scanned })
     );
-    assert_eq!(read_within(line, &limits(9, 2)), Err(HeadError::TooLarge));
-    assert_eq!(read_within(b"", &limits(0, 2)), Err(HeadError::TooLarge));
+    for (bytes, most) in [(&line[..], 9), (b"", 0)] {
+        let refused = read_within(bytes, &limits(most, 2));
+        assert_eq!(refused, Err(HeadError::TargetTooLong));
+    }
 }
 
 #[test]
@@ -75,6 +83,7 @@ fn there_are_limits_by_default() {
 fn errors_have_the_statuses_of_the_standard() {
     let statuses = [
         (HeadError::Malformed("x"), 400),
+        (HeadError::TargetTooLong, 414),
         (HeadError::TooLarge, 431),
         (HeadError::UnsupportedVersion, 505),
         (HeadError::UnsupportedCoding, 501),
