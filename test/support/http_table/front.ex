@@ -15,7 +15,7 @@ defmodule McpServer.HttpTable.Front do
 
   defp hosts do
     foreign =
-      ~w(evil.example localhost.evil.com 127.0.0.1.evil.com 127.0.0.1@evil.com 0.0.0.0 10.0.0.1 [::2]) ++
+      ~w(evil.example localhost.evil.com 127.0.0.1.evil.com 0.0.0.0 10.0.0.1 [::2]) ++
         ["evil.example:4040", "127.1"]
 
     loopback = ~w(localhost localhost:4040 LocalHost localhost. 127.0.0.1 127.0.0.1:1 127.1.2.3 [::1] [::1]:4040)
@@ -23,9 +23,11 @@ defmodule McpServer.HttpTable.Front do
     for(host <- foreign, do: row({~w(SEC-01 H1), "foreign Host #{host}"}, echo([{"host", host}]), 403, @refused)) ++
       for(host <- loopback, do: row({~w(SEC-01 H1), "loopback Host #{host}"}, echo([{"host", host}]), 200, @fine)) ++
       [
-        # Other servers refuse such a port themselves, with 400.
-        row({"H1", "a port that is none"}, echo([{"host", "127.0.0.1:evil"}]), 403, @refused, only: :listener),
-        row({"H1", "a port that is no number"}, echo([{"host", "localhost.:1x"}]), 403, @refused, only: :listener),
+        row({~w(SEC-01 H1), "a Host with a user"}, echo([{"host", "user@localhost"}]), 400, @refused),
+        row({~w(SEC-01 H1), "a Host with a loopback user"}, echo([{"host", "127.0.0.1@evil.com"}]), 400, @refused),
+        row({"H1", "a Host with a space"}, echo([{"host", "localhost evil.com"}]), 400, @refused),
+        row({"H1", "a port that is none"}, echo([{"host", "127.0.0.1:evil"}]), 400, @refused, only: :listener),
+        row({"H1", "a port that is no number"}, echo([{"host", "localhost.:1x"}]), 400, @refused, only: :listener),
         row({"H1", "an empty Host"}, echo([{"host", ""}]), 403, @refused),
         row({"H1", "two Hosts"}, two_hosts(), 400, @refused, only: :listener)
       ]

@@ -134,7 +134,7 @@ fn judge(policy: &Policy, head: &Head<'_>, is_page: bool) -> Result<AcceptedHead
 
 fn foreign(why: Foreign) -> HttpAnswer {
     match why {
-        Foreign::NoHost | Foreign::ManyHosts => answer::bad_request(why.text()),
+        Foreign::NoHost | Foreign::ManyHosts | Foreign::NotAHost => answer::bad_request(why.text()),
         Foreign::Host | Foreign::Origin => answer::foreign(why.text()),
     }
 }

@@ -50,6 +50,29 @@ impl Authority {
     }
 }
 
+/// Whether the text is a host with an optional port by the grammar of RFC 9110, of any length. No
+/// policy allows some of these hosts.
+pub(super) fn is_well_formed(text: &str) -> bool {
+    let Some((host, port)) = split(text) else {
+        return false;
+    };
+    let sound = match address_in_brackets(host) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
+        None => is_registered_name(host),
+    };
+    sound && port.is_none_or(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// A registered name may be empty and may have percent-encoded bytes (RFC 3986).
+fn is_registered_name(host: &str) -> bool {
+    let belongs = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=%".contains(&byte);
+    let is_encoded = |rest: &str| {
+        let digits = rest.as_bytes().get(..2);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    host.bytes().all(belongs) && host.split('%').skip(1).all(is_encoded)
+}
+
 fn split(text: &str) -> Option<(&str, Option<&str>)> {
     let end = if text.starts_with('[') {
         text.find(']')?

@@ -1,6 +1,6 @@
 //! Checks Host and Origin: the addressed host and the sending page.
 
-use super::authority::Authority;
+use super::authority::{self, Authority};
 use super::head::{Field, Head, printable};
 use super::origin::Origin;
 use super::policy::Policy;
@@ -10,6 +10,8 @@ use super::policy::Policy;
 pub(crate) enum Foreign {
     NoHost,
     ManyHosts,
+    /// The text cannot be a host.
+    NotAHost,
     Host,
     Origin,
 }
@@ -20,6 +22,7 @@ impl Foreign {
         match self {
             Self::NoHost => "Host is missing",
             Self::ManyHosts => "Host must stand once",
+            Self::NotAHost => "Host must be a host with an optional port",
             Self::Host => "Forbidden: the Host is not allowed",
             Self::Origin => "Forbidden: the Origin is not allowed",
         }
@@ -40,7 +43,7 @@ pub(crate) fn check(policy: &Policy, head: &Head<'_>) -> Result<(), Foreign> {
             if let Some(authority) = authority {
                 allowed_host(policy, authority)?;
             }
-            allowed_host(policy, printable(value).unwrap_or_default())?
+            allowed_host(policy, printable(value).ok_or(Foreign::NotAHost)?)?
         }
     };
     let is_allowed = match head.field("origin") {
@@ -58,6 +61,9 @@ pub(crate) fn check(policy: &Policy, head: &Head<'_>) -> Result<(), Foreign> {
 }
 
 fn allowed_host(policy: &Policy, text: &str) -> Result<Authority, Foreign> {
+    if !authority::is_well_formed(text) {
+        return Err(Foreign::NotAHost);
+    }
     Authority::parse(text)
         .filter(|host| policy.allows_host(host))
         .ok_or(Foreign::Host)

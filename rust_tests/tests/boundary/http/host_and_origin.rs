@@ -22,23 +22,16 @@ const LOOPBACK: [&str; 14] = [
     "[::0001]:1",
 ];
 
-const FOREIGN: [&str; 32] = [
+const FOREIGN: [&str; 21] = [
     "evil.example",
     "localhost.evil.com",
     "127.0.0.1.evil.com",
-    "evil.com:localhost",
-    "localhost:4040:80",
     "localhost:",
     "localhost:65536",
-    "localhost:+1",
     "localhost..",
     ".localhost",
     "sub.localhost",
-    "localhost evil.com",
     "localhost,evil.com",
-    "localhost/",
-    "localhost@evil.com",
-    "user@localhost",
     "127.0.0.1.",
     "127.0.0.01",
     "127.1",
@@ -49,12 +42,26 @@ const FOREIGN: [&str; 32] = [
     "[::]",
     "[::2]",
     "[::ffff:127.0.0.1]",
+    "",
+    "%41.example",
+];
+
+/// No host by the grammar of RFC 9110.
+const MALFORMED: [&str; 14] = [
+    "evil.com:localhost",
+    "localhost:4040:80",
+    "localhost:+1",
+    "localhost evil.com",
+    "localhost/",
+    "localhost@evil.com",
+    "user@localhost",
     "[::1",
     "::1",
     "[::1]evil.com",
     "[::1]4040",
     "[::1%25lo]",
-    "",
+    "%4.example",
+    "127.0.0.1:abc",
 ];
 
 // req: SEC-01
@@ -66,7 +73,10 @@ fn loopback_hosts_are_let_in_and_no_others() {
     for host in FOREIGN {
         assert_eq!(status(&post().set("host", host)), 403, "{host}");
     }
-    assert_eq!(status(&post().set("host", b"localhost\xff")), 403);
+    for host in MALFORMED {
+        assert_eq!(status(&post().set("host", host)), 400, "{host}");
+    }
+    assert_eq!(status(&post().set("host", b"localhost\xff")), 400);
     assert_eq!(status(&post().set("host", "x".repeat(100_000))), 403);
 }
 
@@ -98,7 +108,7 @@ fn an_authority_is_judged_like_the_host_header_and_beside_it() {
         0
     );
     assert_eq!(status(&post().at("http://evil.example/mcp")), 403);
-    assert_eq!(status(&post().at("http://localhost@evil.example/mcp")), 403);
+    assert_eq!(status(&post().at("http://localhost@evil.example/mcp")), 400);
     assert_eq!(
         status(&post().at("/mcp?to=http://evil.example/x")),
         0,

@@ -99,7 +99,9 @@ fn judge(endpoint: &Endpoint, head: &Head<'_>, is_page: bool) -> Result<Wanted, 
 
 fn foreign(why: Foreign) -> HttpAnswer {
     match why {
-        Foreign::NoHost | Foreign::ManyHosts => refusal::invalid_request(why.text()),
+        Foreign::NoHost | Foreign::ManyHosts | Foreign::NotAHost => {
+            refusal::invalid_request(why.text())
+        }
         Foreign::Host | Foreign::Origin => refusal::forbidden(why.text()),
     }
 }
