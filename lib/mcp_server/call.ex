@@ -89,7 +89,7 @@ defmodule McpServer.Call do
         request_id: id,
         meta: meta,
         progress_token: token,
-        input_responses: responses || %{},
+        input_responses: Map.drop(responses || %{}, request.unsound_responses),
         call: call
     }
   end

@@ -132,11 +132,16 @@ defmodule McpServer.Dispatch do
   defp require_input(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
     inputs = Questions.fitted(conn, inputs)
 
-    if Revision.stateless?(request.revision) do
-      sealed = RequestState.seal(request, conn.principal, state, {catalog.router, conn.mount})
-      Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})
-    else
-      ask(call, conn, {inputs, state}, round)
+    cond do
+      not Revision.stateless?(request.revision) ->
+        ask(call, conn, {inputs, state}, round)
+
+      Enum.any?(request.unsound_responses, &is_map_key(inputs, &1)) ->
+        Answer.unsound_responses(request)
+
+      true ->
+        sealed = RequestState.seal(request, conn.principal, state, {catalog.router, conn.mount})
+        Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})
     end
   end
 

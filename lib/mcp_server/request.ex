@@ -37,6 +37,7 @@ defmodule McpServer.Request do
   * `:client_info`, `:client_capabilities`, `:log_level` – from the request in the stateless era,
     `nil` in the session era, where the session knows them
   * `:input_responses`, `:request_state` – the client's answers to a request for input; the state is still sealed
+  * `:unsound_responses` – the keys of answers with an invalid form
   * `:repairs` – the kinds of repairs that made the arguments fit
   * `:meta` – the members of `_meta` that the protocol does not define
   * `:task` – how long the client wants to keep the task of this call, in milliseconds; `nil` without a task
@@ -58,6 +59,7 @@ defmodule McpServer.Request do
           client_info: ClientData.t() | nil,
           client_capabilities: ClientData.t() | nil,
           input_responses: map() | nil,
+          unsound_responses: [String.t()],
           request_state: String.t() | nil,
           task: nil | :default | non_neg_integer(),
           repairs: [McpServer.Schema.Validator.repair()],
@@ -91,6 +93,7 @@ defmodule McpServer.Request do
     :refusal,
     :hidden,
     arguments: %{},
+    unsound_responses: [],
     repairs: [],
     meta: %{}
   ]

@@ -190,6 +190,23 @@ defmodule McpServer.HttpStatelessTest do
       assert HttpClient.text(answer) == "Hello, Ada! :asked"
     end
 
+    both "an answer of an invalid form counts only where it was asked for", %{server: server} do
+      %{"result" => %{"requestState" => state}} = HttpClient.call(server, "ask", %{}, @capabilities)
+
+      for invalid <- [%{}, 1, nil, %{"action" => "maybe"}] do
+        responses = Map.put(@responses, "other", invalid)
+        answer = HttpClient.answer(server, retry(state, %{"inputResponses" => responses}))
+        assert {invalid, HttpClient.text(answer)} == {invalid, "Hello, Ada! :asked"}
+
+        request = retry(state, %{"inputResponses" => %{"name" => invalid}})
+        assert {response, [%{"id" => 2, "error" => error}]} = HttpClient.exchange(server, request)
+        assert {invalid, response.status, error["code"]} == {invalid, 400, -32602}
+
+        assert error["message"] ==
+                 "Invalid params: inputResponses must be an object of elicitation, sampling or roots results"
+      end
+    end
+
     both "a state that was changed, cut or made up is refused", %{server: server} do
       %{"result" => %{"requestState" => state}} = HttpClient.call(server, "ask", %{}, @capabilities)
       half = binary_part(state, 0, div(byte_size(state), 2))

@@ -485,6 +485,19 @@ defmodule McpServer.Protocol.InputTest do
                retry(client, 2, %{"requestState" => state})
     end
 
+    test "opens beside answers that nobody asked for, of any form" do
+      client = open(&greet/2)
+      state = required(client, 1)
+      name = @answers["elicitation/create"]
+
+      for invalid <- [%{}, 1, nil, %{"action" => "maybe"}] do
+        params = %{"requestState" => state, "inputResponses" => %{"name" => name, "other" => invalid}}
+        assert %{"result" => %{"content" => [%{"text" => "Hello, Ada! {:asked, 1}"}]}} = retry(client, 2, params)
+        params = %{"requestState" => state, "inputResponses" => %{"name" => invalid}}
+        assert %{"error" => %{"code" => -32602}} = retry(client, 3, params)
+      end
+    end
+
     test "opens on another transport: nothing is kept" do
       state = required(open(&greet/2), 1)
       assert %{"result" => %{"content" => _}} = retry(open(&greet/2), 2, %{"requestState" => state})

@@ -89,6 +89,13 @@ defmodule McpServer.Dispatch.Answer do
   def invalid_state(request),
     do: {:error, Protocol.error(request.id, request.revision, :invalid_params, "Invalid request state")}
 
+  @doc "The answer to a request that brings an answer of an invalid form to a question of the handler."
+  @spec unsound_responses(Request.t()) :: t()
+  def unsound_responses(request) do
+    because = {:because, "inputResponses must be an object of elicitation, sampling or roots results"}
+    finished({400, Protocol.error(request.id, request.revision, :invalid_params, because)})
+  end
+
   @doc "Logs a failure. The answer contains only its id."
   @spec failure(Catalog.t(), Request.t(), Failure.t()) :: t()
   def failure(catalog, request, failure) do

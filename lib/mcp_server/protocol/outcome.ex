@@ -20,7 +20,7 @@ defmodule McpServer.Protocol.Outcome do
           meta}
        ) do
     {info, capabilities, log_level} = client || {nil, nil, nil}
-    {responses, state} = input
+    {responses, unsound, state} = input
 
     %{
       Request.blank()
@@ -36,6 +36,7 @@ defmodule McpServer.Protocol.Outcome do
         client_capabilities: capabilities,
         log_level: log_level,
         input_responses: responses,
+        unsound_responses: unsound,
         request_state: state,
         task: task,
         repairs: repairs,

@@ -107,7 +107,7 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
         Method::ListTasks => task::list(params)?,
     };
     let input = if revision.era() == Era::Stateless && method.brings_input() {
-        params::input(method, params)?
+        params::input(params)?
     } else {
         Input::default()
     };

@@ -9,7 +9,6 @@ use super::fields::{must_be, no_longer_than, object, structure, text};
 use super::input::is_input_response;
 use super::limits::MessageLimits;
 use super::meta;
-use super::method::Method;
 use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::{Completing, Input, ListenFilter, Work};
 use super::task;
@@ -262,25 +261,10 @@ fn subscribed_uris(wanted: View<'_, '_>, limits: &MessageLimits) -> Result<Vec<S
     Ok(uris)
 }
 
-/// The input that the client adds to a retried request. `tasks/update` is not checked here, because
-/// the task ignores responses under keys that it did not ask for.
-pub(super) fn input<'a>(
-    method: Method,
-    params: Option<View<'_, 'a>>,
-) -> Result<Input<'a>, Refusal> {
+/// The input that the client adds to a retried request. Only the handler knows whether it needs a
+/// response with an invalid form.
+pub(super) fn input<'a>(params: Option<View<'_, 'a>>) -> Result<Input<'a>, Refusal> {
     let responses = object(params, "inputResponses")?;
-    let sound = method == Method::UpdateTask
-        || responses.is_none_or(|responses| {
-            responses
-                .members()
-                .all(|(_, response)| is_input_response(response))
-        });
-    if !sound {
-        return Err(must_be(
-            "inputResponses",
-            "an object of elicitation, sampling or roots results",
-        ));
-    }
     let state = match params.and_then(|params| params.get("requestState")) {
         None => None,
         Some(state) => Some(
@@ -290,9 +274,19 @@ pub(super) fn input<'a>(
         ),
     };
     Ok(Input {
+        unsound: responses.map_or_else(Vec::new, unsound_responses),
         responses: responses.map(|responses| responses.raw()),
         state,
     })
+}
+
+/// The keys of input responses with an invalid form.
+pub(super) fn unsound_responses(responses: View<'_, '_>) -> Vec<String> {
+    responses
+        .members()
+        .filter(|(_, response)| !is_input_response(*response))
+        .map(|(key, _)| key.to_owned())
+        .collect()
 }
 
 /// The name of a tool or prompt.

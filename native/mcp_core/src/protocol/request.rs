@@ -218,6 +218,8 @@ pub struct ListenFilter {
 pub struct Input<'a> {
     /// `inputResponses`: an object of objects.
     pub responses: Option<&'a [u8]>,
+    /// The keys of responses with an invalid form.
+    pub unsound: Vec<String>,
     /// `requestState`, still sealed.
     pub state: Option<Cow<'a, str>>,
 }

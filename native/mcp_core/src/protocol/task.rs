@@ -6,8 +6,8 @@
 use serde_json::{Map, Value, json};
 
 use super::fields::{cursor, must_be, no_longer_than, object, text};
-use super::input::is_input_response;
 use super::meta;
+use super::params::unsound_responses;
 use super::refusal::Refusal;
 use super::request::{TaskRequest, TaskVerb, Work};
 use crate::json::View;
@@ -93,11 +93,7 @@ pub(super) fn of<'a>(verb: TaskVerb, params: Option<View<'_, 'a>>) -> Result<Wor
 fn unsound(params: Option<View<'_, '_>>) -> Result<Vec<String>, Refusal> {
     let responses =
         object(params, "inputResponses")?.ok_or_else(|| must_be("inputResponses", "an object"))?;
-    Ok(responses
-        .members()
-        .filter(|(_, response)| !is_input_response(*response))
-        .map(|(key, _)| key.to_owned())
-        .collect())
+    Ok(unsound_responses(responses))
 }
 
 /// A client's tasks fit in one page, so every cursor is invalid.

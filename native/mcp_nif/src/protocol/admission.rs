@@ -568,5 +568,6 @@ fn input_term<'a>(env: Env<'a>, request: &Request<'a>) -> NifResult<Term<'a>> {
         .responses
         .map(|responses| json(env, responses))
         .transpose()?;
-    Ok((responses, request.input.state.as_deref()).encode(env))
+    let (unsound, state) = (&request.input.unsound, request.input.state.as_deref());
+    Ok((responses, unsound, state).encode(env))
 }
