@@ -146,6 +146,10 @@ defmodule McpServer.HttpTable.Front do
       "application/json-rpc",
       "text/json",
       "application/json, text/plain",
+      "application/json; foo",
+      "application/json; foo=bar, text/plain",
+      "application/json; foo=bar; charset=utf-16",
+      ~s(application/json; foo="a; charset=utf-16),
       "application",
       ""
     ]
@@ -154,6 +158,8 @@ defmodule McpServer.HttpTable.Front do
       "application/json; charset=utf-8",
       "application/json;charset=UTF-8",
       ~s(application/json; charset="utf-8"),
+      "application/json; foo=bar",
+      ~s(application/json; foo="a; charset=utf-16"; charset=utf-8),
       "Application/JSON"
     ]
 

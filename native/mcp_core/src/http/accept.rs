@@ -123,7 +123,7 @@ fn thousandths(weight: &str) -> Option<u16> {
 }
 
 /// Splits at each separator outside quoted strings.
-fn outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &str> {
+pub(super) fn outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     let mut escaped = false;
     text.split(move |letter| {

@@ -1,7 +1,8 @@
 //! `Content-Type`, `Content-Encoding` and `Content-Length`: the declarations about the body.
 
+use super::accept::outside_quotes;
 use super::answer::{self, HttpAnswer};
-use super::head::{Field, Head, printable, trimmed};
+use super::head::{Field, Head, is_token, printable, trimmed};
 
 /// A body must be JSON in UTF-8. A page may send other content types without a preflight.
 pub(super) fn check_content(head: &Head<'_>) -> Result<(), HttpAnswer> {
@@ -26,21 +27,24 @@ pub(super) fn check_content(head: &Head<'_>) -> Result<(), HttpAnswer> {
 }
 
 fn is_json(value: &str) -> bool {
-    let mut parts = value.split(';').map(str::trim);
+    let mut parts = outside_quotes(value, ';').map(str::trim);
     let essence = parts.next().unwrap_or_default();
     essence.eq_ignore_ascii_case("application/json")
-        && parts.all(|parameter| parameter.is_empty() || is_utf8(parameter))
+        && parts.all(|parameter| parameter.is_empty() || is_harmless(parameter))
 }
 
-fn is_utf8(parameter: &str) -> bool {
+/// Only the charset has a meaning. Other parameters are ignored, but must be parameters.
+fn is_harmless(parameter: &str) -> bool {
     let Some((name, value)) = parameter.split_once('=') else {
         return false;
     };
-    let value = value
+    let quoted = value
         .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'))
-        .unwrap_or(value);
-    name.eq_ignore_ascii_case("charset") && value.eq_ignore_ascii_case("utf-8")
+        .and_then(|rest| rest.strip_suffix('"'));
+    if name.eq_ignore_ascii_case("charset") {
+        return quoted.unwrap_or(value).eq_ignore_ascii_case("utf-8");
+    }
+    is_token(name) && (quoted.is_some() || is_token(value))
 }
 
 /// The declared length of the body; `None` if none is declared. The error text is safe to send to a
