@@ -322,6 +322,24 @@ defmodule McpServer.Protocol.InputTest do
       end
     end
 
+    test "numbers of any size in the capabilities change nothing" do
+      capabilities = %{
+        "elicitation" => %{},
+        "sampling" => %{},
+        "experimental" => %{"x" => %{"n" => Integer.pow(10, 400)}}
+      }
+
+      sampler = fn conn, _ -> {:ok, [text(inspect(supports?(conn, :sampling)))]} end
+
+      for revision <- @eras do
+        options = [revision: revision, client_capabilities: capabilities, answers: @answers]
+        assert {:ok, %{"content" => [%{"text" => "true"}]}} = call_tool("sampler", %{}, answers(sampler) ++ options)
+
+        assert {:ok, %{"content" => [%{"text" => "Hello, Ada! {:asked, 1}"}]}} =
+                 call_tool("run", %{}, answers(&greet/2) ++ options)
+      end
+    end
+
     test "a tool that declares what it needs is not entered for a capability that is no object" do
       for no <- [nil, true, 1, "yes", []] do
         never = answers(fn _, _ -> raise "entered" end) ++ [client_capabilities: %{"sampling" => no}]

@@ -6,13 +6,13 @@ use mcp_core::protocol::{
     InputKind, InputNeed, InputUse, Refusal, may_include_context, open_request, open_result_head,
 };
 use mcp_core::revision::Revision;
-use rustler::{Encoder, Env, Error, NifResult, ResourceArc, Term};
+use rustler::{Encoder, Env, Error, MapIterator, NifResult, ResourceArc, Term};
 use serde_json::{Map, Value};
 
 use super::{CatalogResource, TermId, revision};
 use crate::atoms;
 use crate::resources::binary_term;
-use crate::terms::{Context, EncodeError, Extras, write_shape, write_value};
+use crate::terms::{Context, EncodeError, Extras, write_shape};
 
 const INCLUDE_CONTEXT: &str = "includeContext";
 
@@ -46,12 +46,29 @@ fn need_of(input: &InputTerm<'_>, revision: Revision) -> NifResult<InputNeed> {
     Ok(InputNeed::of(kind_of(input)?, uses, revision))
 }
 
-/// The capabilities of a client as JSON.
-fn declared(capabilities: Term<'_>) -> NifResult<Value> {
-    let context = Context::of(Revision::NEWEST, usize::MAX);
-    let mut text = Vec::new();
-    write_value(&mut text, capabilities, &context).map_err(|_| Error::BadArg)?;
-    serde_json::from_slice(&text).map_err(|_| Error::BadArg)
+/// A capability may have parts; the members of a part are settings.
+const LEVELS_OF_CAPABILITIES: usize = 2;
+
+/// The objects in a client's capabilities. Everything else is null, because the rules ask only for
+/// objects, and clients may send numbers that [`Value`] cannot hold.
+fn outline(declared: Term<'_>, levels: usize) -> Value {
+    let Some(members) = MapIterator::new(declared) else {
+        return Value::Null;
+    };
+    let Some(levels) = levels.checked_sub(1) else {
+        return Value::Object(Map::new());
+    };
+    let member = |(key, value): (Term<'_>, Term<'_>)| Some((name(key)?, outline(value, levels)));
+    Value::Object(members.filter_map(member).collect())
+}
+
+/// A key: a string, or an atom in a test's capabilities.
+fn name(key: Term<'_>) -> Option<String> {
+    key.decode().or_else(|_| key.atom_to_string()).ok()
+}
+
+fn declared(capabilities: Term<'_>) -> Value {
+    outline(capabilities, LEVELS_OF_CAPABILITIES)
 }
 
 /// The needs of these inputs that a client does not meet.
@@ -60,7 +77,7 @@ fn unmet(
     inputs: &[InputTerm<'_>],
     revision: Revision,
 ) -> NifResult<Vec<InputNeed>> {
-    let declared = declared(capabilities)?;
+    let declared = declared(capabilities);
     let mut unmet = Vec::new();
     for input in inputs {
         let need = need_of(input, revision)?;
@@ -75,7 +92,7 @@ fn unmet(
 #[rustler::nif]
 fn offers_input(revision_name: &str, capabilities: Term<'_>, capability: &str) -> NifResult<bool> {
     let kind = InputKind::of_capability(capability).ok_or(Error::BadArg)?;
-    Ok(kind.is_offered(&declared(capabilities)?, revision(revision_name)?))
+    Ok(kind.is_offered(&declared(capabilities), revision(revision_name)?))
 }
 
 /// The names of the missing capabilities.
@@ -99,7 +116,7 @@ fn supported_params<'a>(
     let params = input.1;
     let of_servers = kind_of(&input)? == InputKind::Sampling
         && is_one_of(params, INCLUDE_CONTEXT, &["thisServer", "allServers"]);
-    if of_servers && !may_include_context(&declared(capabilities)?, revision(revision_name)?) {
+    if of_servers && !may_include_context(&declared(capabilities), revision(revision_name)?) {
         return params.map_remove(INCLUDE_CONTEXT);
     }
     Ok(params)

@@ -74,7 +74,7 @@ fn a_get_or_delete_names_a_version_as_a_post_does() {
             "",
         ] {
             let body = format!(
-                r#"{{"jsonrpc":"2.0","error":{{"code":-32022,"message":"Unsupported protocol version","data":{{"requested":"{version}","supported":["2026-07-28"]}}}}}}"#
+                r#"{{"jsonrpc":"2.0","error":{{"code":-32022,"message":"Unsupported protocol version","data":{{"supported":["2026-07-28"],"requested":"{version}"}}}}}}"#
             );
             let head = in_session(method).with("mcp-protocol-version", version);
             assert_eq!(refused(&head), (400, body));
