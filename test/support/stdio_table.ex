@@ -15,7 +15,8 @@ defmodule McpServer.StdioTable do
     ~r/^a session with the header/,
     ~r/^neither era, an older version in the header/,
     ~r/^(the version header|Mcp-Method|all headers) without _meta/,
-    ~r/^initialize with the header/
+    ~r/^initialize with the header/,
+    ~r/^(GET|DELETE) with /
   ]
 
   # Rows with another response over stdio. Without headers these requests claim no era. A response is never answered. A

@@ -2,9 +2,6 @@ defmodule McpServer.TokenWatch do
   # Looks for signed access tokens in everything that is logged during the suite, and fails the suite if there is one.
   @moduledoc false
 
-  # The three segments of a signed token. The first one begins with `{"`.
-  @token ~r/eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}/
-
   @doc "Watches the log until the suite ends."
   @spec start() :: :ok
   def start do
@@ -16,8 +13,11 @@ defmodule McpServer.TokenWatch do
   @doc "The handler's callback."
   def log(event, _handler) do
     text = event |> :logger_formatter.format(%{template: [:msg], single_line: false}) |> IO.chardata_to_string()
-    if text =~ @token, do: :ets.insert(__MODULE__, {make_ref(), text})
+    if token?(text), do: :ets.insert(__MODULE__, {make_ref(), text})
   end
+
+  # The three segments of a signed token. The first one begins with `{"`.
+  defp token?(text), do: text =~ ~r/eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}/
 
   @doc "The logged texts with a token."
   @spec told() :: [String.t()]

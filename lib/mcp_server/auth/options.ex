@@ -9,8 +9,6 @@ defmodule McpServer.Auth.Options do
   @algorithms ~w(RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519)
   @secret_algorithms ~w(HS256 HS384 HS512)
   @day 86_400
-  # The characters of a bearer token (RFC 6750).
-  @token ~r/\A[A-Za-z0-9._~+\/-]+=*\z/
 
   @doc "The options."
   @spec table() :: Options.table()
@@ -259,9 +257,12 @@ defmodule McpServer.Auth.Options do
   defp token?({{:sha256, hex}, grant}), do: is_binary(hex) and hex =~ ~r/\A[0-9a-fA-F]{64}\z/ and grant?(grant)
 
   defp token?({token, grant}) do
-    is_binary(token) and token =~ @token and grant?(grant) and
+    is_binary(token) and bearer?(token) and grant?(grant) and
       (byte_size(token) >= 32 or Keyword.get(grant, :weak, false) == true)
   end
+
+  # The characters of a bearer token (RFC 6750).
+  defp bearer?(token), do: token =~ ~r/\A[A-Za-z0-9._~+\/-]+=*\z/
 
   defp grant?(grant) do
     Keyword.keyword?(grant) and Keyword.keys(grant) -- [:subject, :client_id, :scopes, :claims, :weak] == [] and

@@ -74,7 +74,15 @@ fn challenges_say_where_to_look_and_what_is_missing() {
         (
             Challenge {
                 error: Some("invalid_token"),
-                scope: &["two words", "quo\"te", "", "back\\slash", "é", "offline_access", "fine"],
+                scope: &[
+                    "two words",
+                    "quo\"te",
+                    "",
+                    "back\\slash",
+                    "é",
+                    "offline_access",
+                    "fine",
+                ],
                 ..Challenge::default()
             },
             "Bearer error=\"invalid_token\", scope=\"fine\"".to_owned(),
