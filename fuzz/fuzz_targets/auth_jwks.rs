@@ -208,7 +208,7 @@ fn prints_no_key(keys: &KeySet, materials: &[&Material]) {
     }
 }
 
-/// Checks a token for each name and algorithm: it passes with the only fitting key.
+/// Checks a token for each name and algorithm: it passes if all fitting keys are one key.
 fn tokens(keys: &KeySet, expected: &[&Key]) {
     let is_named = expected.iter().any(|key| key.kid.is_some());
     let mut names: Vec<Option<String>> =
@@ -229,10 +229,15 @@ fn tokens(keys: &KeySet, expected: &[&Key]) {
             let length = fitting.first().map_or(64, |key| key.signature_bytes);
             let token = token(kid.as_deref(), algorithm, length);
             match (screen(&token, &POLICY, keys, NOW), &fitting[..]) {
-                (Ok(pending), [key]) => {
+                // A key may be published twice.
+                (Ok(pending), [key, others @ ..])
+                    if others.iter().all(|other| other.bytes == key.bytes) =>
+                {
                     assert_eq!(parts(pending.key()), (key.kind, key.bytes.clone()))
                 }
-                (Err(Refusal::Key), [] | [_, _, ..]) => {}
+                (Err(Refusal::Key), []) => {}
+                (Err(Refusal::Key), [key, others @ ..])
+                    if others.iter().any(|other| other.bytes != key.bytes) => {}
                 (outcome, _) => panic!("{algorithm}: {outcome:?} of {} keys", fitting.len()),
             }
         }

@@ -10,12 +10,13 @@ defmodule McpServer.Auth.Discovery do
 
   @typedoc "`:jwks_uri` is `nil` if the metadata has it. `:timeout` is the total of all requests, in milliseconds."
   @type source :: %{
-          issuer: String.t(),
-          jwks_uri: String.t() | nil,
-          fetch_hosts: [String.t()],
-          timeout: pos_integer(),
-          max_bytes: pos_integer(),
-          tls: Secret.t()
+          required(:issuer) => String.t(),
+          required(:jwks_uri) => String.t() | nil,
+          required(:fetch_hosts) => [String.t()],
+          required(:timeout) => pos_integer(),
+          required(:max_bytes) => pos_integer(),
+          required(:tls) => Secret.t(),
+          optional(atom()) => term()
         }
 
   @typedoc "`:digest` identifies the text of the key set."

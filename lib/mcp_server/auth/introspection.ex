@@ -21,7 +21,11 @@ defmodule McpServer.Auth.Introspection do
   """
   @type source :: %{
           required(:issuer) => String.t(),
+          required(:jwks_uri) => String.t() | nil,
+          required(:fetch_hosts) => [String.t()],
           required(:timeout) => pos_integer(),
+          required(:max_bytes) => pos_integer(),
+          required(:tls) => Secret.t(),
           required(:client) => Secret.t(),
           required(:endpoint) => String.t() | nil,
           optional(atom()) => term()

@@ -39,7 +39,8 @@ defmodule McpServer.Router.ToolBlock do
   @doc "Members of the tool's structured result, in the short form of `input/1`."
   defmacro output(fields), do: ShortForm.declare(:output, fields, __CALLER__)
 
-  # The parameters of `input_field` and `output_field`.
+  # The parameters of `input_field` and `output_field`: a mistake.
+  @dialyzer :no_return
   for statement <- [:input, :output] do
     @doc false
     defmacro unquote(statement)(name, description, type \\ [], options \\ [], block \\ []),
