@@ -69,7 +69,12 @@ defmodule McpServer.HttpTenantsTest do
   @tag req: ["T17", "T40"]
   on_both "what is no URL is unknown, whatever the function would say", %{kind: kind, urls: urls, issuers: issuers} do
     me = self()
-    hook = fn issuer -> send(me, {:asked, issuer}) && {:ok, []} end
+
+    hook = fn issuer ->
+      send(me, {:asked, issuer})
+      {:ok, []}
+    end
+
     server = serve(kind, issuer: urls.own, issuers: hook)
     unauthorized = %{"jsonrpc" => "2.0", "error" => %{"code" => -32600, "message" => "Unauthorized"}}
     unknown = refused("The issuer of the access token is not known")
