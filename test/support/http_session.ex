@@ -2,7 +2,8 @@ defmodule McpServer.HttpSession do
   # The client's side of a session of the session era.
   @moduledoc false
 
-  alias McpServer.{HttpClient, HttpPeer, HttpRequests, HttpResponse, HttpServers, HttpWire}
+  alias McpServer.Http.Sessions
+  alias McpServer.{HttpCase, HttpClient, HttpPeer, HttpRequests, HttpResponse, HttpServers, HttpWire}
 
   @enforce_keys [:server, :id, :revision]
   defstruct [:server, :id, :revision, headers: []]
@@ -25,6 +26,14 @@ defmodule McpServer.HttpSession do
     session = %__MODULE__{server: server, id: id, revision: revision, headers: headers}
     {%{status: 202}, []} = exchange(session, HttpRequests.legacy("notifications/initialized", %{}, id: nil))
     session
+  end
+
+  @doc "Ends all sessions of this VM, so that none of an earlier test ends while a test counts them."
+  @spec end_all() :: :ok
+  def end_all do
+    for [pid] <- :ets.match(Sessions, {:_, :"$1", :_, :_, :_, :_, :_}), do: Process.exit(pid, :kill)
+    HttpCase.eventually(fn -> Sessions.count() == 0 end)
+    :ok
   end
 
   @doc "Sends a request of this session on a new connection."
