@@ -253,7 +253,8 @@ defmodule McpServer.Controller do
 
   @doc """
   Whether the client can be asked for `:sampling`, `:elicitation` or `:roots`: it declared the capability, and its
-  revision has such requests. Elicitation exists since 2025-06-18.
+  revision has such requests. Elicitation exists since 2025-06-18. A client that supports it may support forms only, or
+  pages only (`elicit_url/3`).
 
       iex> McpServer.Controller.supports?(%McpServer.Conn{client_capabilities: %{"roots" => %{}}}, :roots)
       true

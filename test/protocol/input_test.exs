@@ -338,6 +338,69 @@ defmodule McpServer.Protocol.InputTest do
       end
     end
 
+    test "a client that names no mode of elicitation offers forms" do
+      other = %{"schemaValidation" => true}
+      url = %{"url" => %{}}
+
+      for {revision, declared, asked?} <- [
+            {"2025-06-18", other, true},
+            {"2025-06-18", url, true},
+            {"2025-06-18", %{"form" => true}, true},
+            {"2025-11-25", other, true},
+            {"2026-07-28", other, true},
+            {"2025-11-25", url, false},
+            {"2025-11-25", Map.merge(other, url), false},
+            {"2025-11-25", %{"form" => true}, false},
+            {"2025-11-25", Map.put(url, "form", other), true}
+          ] do
+        options = [revision: revision, client_capabilities: %{"elicitation" => declared}, answers: @answers]
+        {:ok, result} = call_tool("run", %{}, answers(&greet/2) ++ options)
+        assert {revision, declared, Map.get(result, "isError", false)} == {revision, declared, not asked?}
+      end
+    end
+
+    test "a client is supported if it can be asked in any mode" do
+      for {revision, declared, supported?} <- [
+            {"2025-11-25", %{}, true},
+            {"2025-11-25", %{"form" => %{}}, true},
+            {"2025-11-25", %{"url" => %{}}, true},
+            {"2025-11-25", %{"form" => true}, false},
+            {"2025-11-25", true, false},
+            {"2025-06-18", %{"form" => true}, true}
+          ] do
+        conn = %McpServer.Conn{protocol_version: revision, client_capabilities: %{"elicitation" => declared}}
+        assert {revision, declared, supports?(conn, :elicitation)} == {revision, declared, supported?}
+      end
+    end
+
+    test "the error names the mode that a client with modes lacks" do
+      url = elicit_url("Pay", "https://pay.example", "1")
+      form = elicit("?", @form)
+
+      for {declared, asked, required} <- [
+            {nil, [a: form], %{}},
+            {nil, [a: url], %{"url" => %{}}},
+            {nil, [a: form, b: url], %{"form" => %{}, "url" => %{}}},
+            {nil, [a: url, b: form], %{"form" => %{}, "url" => %{}}},
+            {%{"url" => %{}}, [a: form], %{"form" => %{}}},
+            {%{"form" => %{}}, [a: form, b: url], %{"url" => %{}}}
+          ] do
+        capabilities = if declared, do: %{"elicitation" => declared}, else: %{}
+        run = answers(fn _, _ -> input_required(asked) end) ++ [client_capabilities: capabilities]
+        assert {:error, %{"code" => -32021, "data" => data}} = call_tool("run", %{}, run)
+        assert {asked, data} == {asked, %{"requiredCapabilities" => %{"elicitation" => required}}}
+      end
+    end
+
+    test "parts of a question may be atoms" do
+      page = %McpServer.InputRequest{elicit_url("Pay", "https://pay.example", "1") | params: nil}
+      %{params: params} = elicit_url("Pay", "https://pay.example", "1")
+      run = answers(fn _, _ -> input_required(q: %{page | params: %{params | "mode" => :url}}) end)
+      forms = [client_capabilities: %{"elicitation" => %{"form" => %{}}}]
+      assert {:error, %{"code" => -32021, "data" => data}} = call_tool("run", %{}, run ++ forms)
+      assert data == %{"requiredCapabilities" => %{"elicitation" => %{"url" => %{}}}}
+    end
+
     test "a tool that declares what it needs is not entered for a capability that is no object" do
       for no <- [nil, true, 1, "yes", []] do
         never = answers(fn _, _ -> raise "entered" end) ++ [client_capabilities: %{"sampling" => no}]

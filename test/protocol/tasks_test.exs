@@ -171,6 +171,21 @@ defmodule McpServer.Protocol.TasksTest do
       assert {:error, %{"code" => -32021}} = Client.call(client, "subscriptions/listen", listen)
     end
 
+    test "2026-07-28: numbers of any size beside the extension change nothing" do
+      extensions = %{"com.example/x" => %{"n" => Integer.pow(10, 400)}, @extension => %{}}
+
+      client =
+        open(fn _, _ -> {:ok, [text("done")]} end, @stateless, client_capabilities: %{"extensions" => extensions})
+
+      assert {:ok, %{"resultType" => "task"}} = call(client, "may")
+
+      for no <- [nil, true, "{}", []] do
+        client = open(fn _, _ -> {:ok, []} end, @stateless, client_capabilities: %{"extensions" => %{@extension => no}})
+
+        assert {:error, %{"code" => -32021}} = call(client, "must")
+      end
+    end
+
     test "older revisions know no tasks" do
       client = open(fn _, _ -> {:ok, [text("done")]} end, "2025-06-18")
       assert {:ok, %{"content" => [_]}} = call(client, "may")

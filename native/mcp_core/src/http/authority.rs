@@ -50,8 +50,8 @@ impl Authority {
     }
 }
 
-/// Whether the text is a host with an optional port by the grammar of RFC 9110, of any length. No
-/// policy allows some of these hosts.
+/// Whether the text is a host with an optional port by the grammar of RFC 9110, of any length, except
+/// for addresses of future versions of IP. No policy allows some of these hosts.
 pub(super) fn is_well_formed(text: &str) -> bool {
     let Some((host, port)) = split(text) else {
         return false;

@@ -13,9 +13,6 @@ use super::policy::Policy;
 
 const HEADERS: &str = "authorization, content-type, accept, mcp-session-id, mcp-protocol-version, \
                        mcp-method, mcp-name, last-event-id, dpop";
-/// The requested headers that a preflight considers. Browsers sort them, and pages send few.
-const MAX_PARAMETERS: usize = 64;
-const MAX_PARAMETER_BYTES: usize = 128;
 /// How long a browser caches the response to a preflight.
 const MAX_AGE_SECONDS: &str = "600";
 
@@ -70,7 +67,7 @@ pub(crate) fn preflight(head: &Head<'_>, methods: &str) -> HttpAnswer {
 }
 
 /// The `Mcp-Param-*` headers that the page wants to send. A list cannot name them all, because tools
-/// choose their names.
+/// choose their names. The head of the request limits their number and length.
 fn requested_parameters<'h>(head: &Head<'h>) -> impl Iterator<Item = String> + use<'h> {
     let requested: &'h [u8] = match head.field("access-control-request-headers") {
         Field::One(value) => value,
@@ -79,10 +76,5 @@ fn requested_parameters<'h>(head: &Head<'h>) -> impl Iterator<Item = String> + u
     let names = printable(requested).unwrap_or_default().split(',');
     names
         .map(|name| name.trim().to_ascii_lowercase())
-        .filter(|name| is_parameter(name))
-        .take(MAX_PARAMETERS)
-}
-
-fn is_parameter(name: &str) -> bool {
-    name.len() <= MAX_PARAMETER_BYTES && name.strip_prefix(PARAMETER_PREFIX).is_some_and(is_token)
+        .filter(|name| name.strip_prefix(PARAMETER_PREFIX).is_some_and(is_token))
 }

@@ -38,13 +38,25 @@ fn is_harmless(parameter: &str) -> bool {
     let Some((name, value)) = parameter.split_once('=') else {
         return false;
     };
-    let quoted = value
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'));
+    let quoted = quoted_text(value);
     if name.eq_ignore_ascii_case("charset") {
         return quoted.unwrap_or(value).eq_ignore_ascii_case("utf-8");
     }
     is_token(name) && (quoted.is_some() || is_token(value))
+}
+
+/// The text of a quoted string, with its escapes; `None` for any other value.
+fn quoted_text(value: &str) -> Option<&str> {
+    let text = value.strip_prefix('"')?.strip_suffix('"')?;
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => return None,
+            '\\' => characters.next()?,
+            _ => continue,
+        };
+    }
+    Some(text)
 }
 
 /// The declared length of the body; `None` if none is declared. The error text is safe to send to a

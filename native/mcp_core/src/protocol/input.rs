@@ -55,13 +55,6 @@ impl InputKind {
             .find(|kind| kind.capability() == capability)
     }
 
-    /// Whether a client that declared `capabilities` (a JSON object) may be asked for this kind in
-    /// `revision`.
-    #[must_use]
-    pub fn is_offered(self, capabilities: &Value, revision: Revision) -> bool {
-        self.declared(capabilities, revision).is_some()
-    }
-
     /// The capability as the client declared it, if it has a meaning in `revision`.
     pub(super) fn declared(self, capabilities: &Value, revision: Revision) -> Option<&Value> {
         let declared = capabilities.get(self.capability());

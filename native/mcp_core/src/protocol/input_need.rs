@@ -5,6 +5,9 @@ use serde_json::{Map, Value, json};
 use super::input::InputKind;
 use crate::revision::Revision;
 
+const FORM: &str = "form";
+const URL: &str = "url";
+
 /// The parts of an input request that not every client of its kind supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InputUse {
@@ -27,7 +30,7 @@ impl InputNeed {
     #[must_use]
     pub fn of(kind: InputKind, uses: InputUse, revision: Revision) -> Self {
         let part = match kind {
-            InputKind::Elicitation if uses.by_url => Some("url"),
+            InputKind::Elicitation if uses.by_url => Some(URL),
             // Requests of earlier revisions are sent without tools.
             InputKind::Sampling if uses.with_tools && revision >= Revision::V2025_11_25 => {
                 Some("tools")
@@ -43,7 +46,8 @@ impl InputNeed {
 
     /// Whether `capabilities` (a JSON object), as the client declared them, allow the request.
     ///
-    /// A client that declares an empty `elicitation` offers forms only (2025-11-25).
+    /// Modes of elicitation came with 2025-11-25. Since then a client that declares neither `form`
+    /// nor `url` offers forms, whatever else it declares.
     #[must_use]
     pub fn is_met(self, capabilities: &Value) -> bool {
         let Some(declared) = self.kind.declared(capabilities, self.revision) else {
@@ -54,11 +58,12 @@ impl InputNeed {
             Some(part) => {
                 self.revision >= Revision::V2025_11_25 && object(declared, part).is_some()
             }
-            None if self.kind == InputKind::Elicitation => {
-                declared.as_object().is_some_and(Map::is_empty)
-                    || object(declared, "form").is_some()
+            None => {
+                self.kind != InputKind::Elicitation
+                    || self.revision < Revision::V2025_11_25
+                    || object(declared, FORM).is_some()
+                    || (declared.get(FORM).is_none() && declared.get(URL).is_none())
             }
-            None => true,
         }
     }
 
@@ -71,16 +76,41 @@ impl InputNeed {
             None => capability.to_owned(),
         }
     }
+}
 
-    /// Adds the capability to those that an error names as required.
-    pub fn require(self, required: &mut Map<String, Value>) {
+/// Whether a client that declared `capabilities` (a JSON object) may be asked for this kind in
+/// `revision`, by a form or by a page.
+#[must_use]
+pub fn offers_input(kind: InputKind, capabilities: &Value, revision: Revision) -> bool {
+    let is_met = |by_url| {
+        let uses = InputUse {
+            by_url,
+            ..InputUse::default()
+        };
+        InputNeed::of(kind, uses, revision).is_met(capabilities)
+    };
+    is_met(false) || is_met(true)
+}
+
+/// The capabilities that an error names as required, for the unmet needs of a client that declared
+/// `capabilities`.
+///
+/// An empty `elicitation` stands for forms, unless the client knows modes or also lacks another.
+#[must_use]
+pub fn required_capabilities(unmet: &[InputNeed], capabilities: &Value) -> Map<String, Value> {
+    let mut required = Map::new();
+    for need in unmet {
+        let knows_modes = need.kind.declared(capabilities, need.revision).is_some()
+            || unmet.iter().any(|other| other.part == Some(URL));
+        let form = (need.kind == InputKind::Elicitation && knows_modes).then_some(FORM);
         let parts = required
-            .entry(self.kind.capability())
+            .entry(need.kind.capability())
             .or_insert_with(|| json!({}));
-        if let (Some(part), Some(parts)) = (self.part, parts.as_object_mut()) {
+        if let (Some(part), Some(parts)) = (need.part.or(form), parts.as_object_mut()) {
             parts.insert(part.to_owned(), json!({}));
         }
     }
+    required
 }
 
 /// Whether a sampling request may ask for the context of servers. A client without the capability

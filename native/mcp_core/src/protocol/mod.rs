@@ -36,7 +36,9 @@ pub use arguments::refuse_arguments;
 pub use context::{Context, SessionContext};
 pub use frame::{NotificationKind, ResultKind, open_notification, open_request, open_result_head};
 pub use input::{InputKind, is_input_response};
-pub use input_need::{InputNeed, InputUse, may_include_context};
+pub use input_need::{
+    InputNeed, InputUse, may_include_context, offers_input, required_capabilities,
+};
 pub use limits::MessageLimits;
 pub use meta::{Client, ProgressToken};
 pub use method::Method;

@@ -216,7 +216,7 @@ pub struct ListenFilter {
 /// The input that a client adds when it retries a request (2026-07-28).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input<'a> {
-    /// `inputResponses`: an object of objects.
+    /// `inputResponses`: an object.
     pub responses: Option<&'a [u8]>,
     /// The keys of responses with an invalid form.
     pub unsound: Vec<String>,

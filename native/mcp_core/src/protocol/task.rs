@@ -3,14 +3,14 @@
 //! In 2025-11-25 the client asks for a task. From 2026-07-28 on the server decides, for clients
 //! that declare the extension.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
 use super::fields::{cursor, must_be, no_longer_than, object, text};
 use super::meta;
 use super::params::unsound_responses;
 use super::refusal::Refusal;
 use super::request::{TaskRequest, TaskVerb, Work};
-use crate::json::View;
+use crate::json::{View, member};
 use crate::model::{TASKS_EXTENSION, TaskSupport};
 use crate::revision::{Era, Revision};
 
@@ -120,10 +120,8 @@ pub(super) fn extension_missing() -> Refusal {
 }
 
 fn declares_extension(params: Option<View<'_, '_>>) -> bool {
-    // The scanned document does not reach this depth, so the object is parsed again. Admission has
-    // validated its JSON.
+    // The scanned document does not reach this depth, so the object is read again.
     meta::capability(params, "extensions")
-        .and_then(|extensions| serde_json::from_slice::<Value>(extensions.raw()).ok())
-        .and_then(|extensions| extensions.get(TASKS_EXTENSION).map(Value::is_object))
-        .unwrap_or_default()
+        .and_then(|extensions| member(extensions.raw(), TASKS_EXTENSION))
+        .is_some_and(|settings| settings.starts_with(b"{"))
 }

@@ -4,6 +4,7 @@ use mcp_core::catalog::Extras as ResultExtras;
 use mcp_core::json::write_string;
 use mcp_core::protocol::{
     InputKind, InputNeed, InputUse, Refusal, may_include_context, open_request, open_result_head,
+    required_capabilities,
 };
 use mcp_core::revision::Revision;
 use rustler::{Encoder, Env, Error, MapIterator, NifResult, ResourceArc, Term};
@@ -32,8 +33,8 @@ fn param<'a>(params: Term<'a>, name: &str) -> Option<Term<'a>> {
 /// Whether the parameter is one of these strings.
 fn is_one_of(params: Term<'_>, name: &str, strings: &[&str]) -> bool {
     param(params, name)
-        .and_then(|value| value.decode::<&str>().ok())
-        .is_some_and(|value| strings.contains(&value))
+        .and_then(text)
+        .is_some_and(|value| strings.contains(&value.as_str()))
 }
 
 fn need_of(input: &InputTerm<'_>, revision: Revision) -> NifResult<InputNeed> {
@@ -58,13 +59,13 @@ fn outline(declared: Term<'_>, levels: usize) -> Value {
     let Some(levels) = levels.checked_sub(1) else {
         return Value::Object(Map::new());
     };
-    let member = |(key, value): (Term<'_>, Term<'_>)| Some((name(key)?, outline(value, levels)));
+    let member = |(key, value): (Term<'_>, Term<'_>)| Some((text(key)?, outline(value, levels)));
     Value::Object(members.filter_map(member).collect())
 }
 
-/// A key: a string, or an atom in a test's capabilities.
-fn name(key: Term<'_>) -> Option<String> {
-    key.decode().or_else(|_| key.atom_to_string()).ok()
+/// A string, or an atom in its place: a value that an author wrote, or a key of a test.
+fn text(term: Term<'_>) -> Option<String> {
+    term.decode().or_else(|_| term.atom_to_string()).ok()
 }
 
 fn declared(capabilities: Term<'_>) -> Value {
@@ -92,7 +93,11 @@ fn unmet(
 #[rustler::nif]
 fn offers_input(revision_name: &str, capabilities: Term<'_>, capability: &str) -> NifResult<bool> {
     let kind = InputKind::of_capability(capability).ok_or(Error::BadArg)?;
-    Ok(kind.is_offered(&declared(capabilities), revision(revision_name)?))
+    Ok(mcp_core::protocol::offers_input(
+        kind,
+        &declared(capabilities),
+        revision(revision_name)?,
+    ))
 }
 
 /// The names of the missing capabilities.
@@ -135,10 +140,7 @@ fn encode_input_required<'a>(
     let asked: Vec<InputTerm<'a>> = inputs.iter().map(|(_, input)| *input).collect();
     let unmet = unmet(capabilities, &asked, Revision::NEWEST)?;
     if !unmet.is_empty() {
-        let mut missing = Map::new();
-        for need in unmet {
-            need.require(&mut missing);
-        }
+        let missing = required_capabilities(&unmet, &declared(capabilities));
         let answer = Refusal::missing_capabilities(&missing).answer(Some(&id.0), Revision::NEWEST);
         let reason = (atoms::missing_capability(), binary_term(env, answer.body));
         return Ok((atoms::error(), reason).encode(env));

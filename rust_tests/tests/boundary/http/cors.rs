@@ -128,11 +128,10 @@ fn a_preflight_allows_the_headers_of_arguments_that_it_names() {
     }
     let named = "content-type,Mcp-Param-Region, mcp-param-zone\t,x";
     assert_eq!(allowed(named), ", mcp-param-region, mcp-param-zone");
-    let longest = format!("mcp-param-{}", "a".repeat(118));
-    assert_eq!(allowed(&longest), format!(", {longest}"));
-    assert_eq!(allowed(&format!("{longest}a")), "");
+    let long = format!("mcp-param-{}", "a".repeat(1_000));
+    assert_eq!(allowed(&long), format!(", {long}"));
     assert_eq!(
-        allowed(&"mcp-param-a,".repeat(65)),
-        ", mcp-param-a".repeat(64)
+        allowed(&"mcp-param-a,".repeat(100)),
+        ", mcp-param-a".repeat(100)
     );
 }
