@@ -31,6 +31,15 @@ defmodule McpServer.HttpAuthKeysTest do
     {server, issuer.url, log}
   end
 
+  # How often the keys were requested since the last question.
+  defp fetches(fetched \\ 0) do
+    receive do
+      {:requested, _issuer, %{target: "/keys"}} -> fetches(fetched + 1)
+    after
+      0 -> fetched
+    end
+  end
+
   defp host(headers), do: Enum.find_value(headers, fn {name, value} -> String.downcase(name) == "host" && value end)
   defp metadata(url), do: %{"issuer" => url, "jwks_uri" => url <> "/keys"}
 
@@ -172,8 +181,10 @@ defmodule McpServer.HttpAuthKeysTest do
     end
 
     assert [{source, keys, 1}] = source_of.()
+    assert fetches() == 1
     Process.sleep(2_000)
     assert {:ok, {^keys, 1}} = McpServer.Auth.Issuer.newer_keys(source, 1)
     assert [{^source, ^keys, 1}] = source_of.()
+    assert fetches() == 1
   end
 end

@@ -585,7 +585,8 @@ defmodule McpServer.HttpAuthTest do
       end
 
       digest = {:sha256, Base.encode16(:crypto.hash(:sha256, @secret))}
-      server = serve(context, tokens: %{digest => [subject: "other", scopes: ["mcp:use"]]}, principal: principal)
+      computed = [subject: "other", scopes: ["mcp:use"], client_id: nil, claims: nil]
+      server = serve(context, tokens: %{digest => computed}, principal: principal)
       assert {403, _challenge, _message} = ask(server, bearer(@secret))
     end
 

@@ -133,7 +133,7 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
     end
 
     test "#{kind}: a disconnected session that no node has open is not opened from its id either", %{one: one} do
-      vm = vm(identify: &HttpVm.identify/1, http: [idle_timeout: 50])
+      vm = vm(identify: &HttpVm.identify/1, http: [idle_timeout: 500])
       session = HttpSession.open(vm.server, "2025-11-25", headers: bearer("ada"))
       eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
       # The second node has never seen the session.
@@ -146,7 +146,7 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
     end
 
     test "#{kind}: a principal's session that no node has open continues after a disconnection" do
-      vm = vm(identify: &HttpVm.identify/1, http: [idle_timeout: 50])
+      vm = vm(identify: &HttpVm.identify/1, http: [idle_timeout: 500])
       session = HttpSession.open(vm.server, "2025-11-25", headers: bearer("ada"))
       eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
       assert HttpVm.call(vm, McpServer, :disconnect, [{HttpRouter, principal: "ada"}]) == :ok
@@ -184,7 +184,7 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
     end
 
     test "#{kind}: an unused session gives its memory back, and is opened again when it is used" do
-      vm = vm(http: [idle_timeout: 50])
+      vm = vm(http: [idle_timeout: 500])
       session = HttpSession.open(vm.server)
       eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
       assert HttpSession.status(session, legacy("ping")) == 200
@@ -207,6 +207,19 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       HttpVm.call(vm, Process, :exit, [pid, :kill])
       eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
       assert HttpVm.call(vm, :sys, :get_state, [restarted]) == %{sessions: %{}, counts: %{}, counters: %{}}
+    end
+
+    test "#{kind}: a session that ends while the table's process is down leaves nothing" do
+      vm = vm([])
+      session = HttpSession.open(vm.server)
+      [{_id, pid, _, _, _, _, _}] = HttpVm.call(vm, :ets, :lookup, [Sessions, session.id])
+      crashed = HttpVm.call(vm, Process, :whereis, [Sessions])
+      HttpVm.call(vm, :sys, :suspend, [crashed])
+      assert HttpSession.delete(session).status == 204
+      eventually(fn -> not HttpVm.call(vm, Process, :alive?, [pid]) end)
+      HttpVm.call(vm, Process, :exit, [crashed, :kill])
+      eventually(fn -> HttpVm.call(vm, Process, :whereis, [Sessions]) not in [nil, crashed] end)
+      assert HttpVm.call(vm, :ets, :tab2list, [McpServer.Http.Session.Tombstones.Open]) == []
     end
 
     test "#{kind}: a session that was killed is opened again", %{one: one} do
@@ -252,7 +265,7 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
     end
 
     test "#{kind}: a session that no node has open gets run-time tools, until it expires" do
-      vm = vm(http: [idle_timeout: 50])
+      vm = vm(http: [idle_timeout: 500])
       session = HttpSession.open(vm.server)
       eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
       assert put(vm, session) == :ok
@@ -261,7 +274,7 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       assert HttpVm.call(vm, McpServer, :disconnect, [{HttpRouter, session: session.id}]) == :ok
       eventually(fn -> tools(vm, session) == [] end)
 
-      short = vm(http: [idle_timeout: 50, session_lifetime: 2_000])
+      short = vm(http: [idle_timeout: 500, session_lifetime: 2_000])
       # A plug knows its options from the first request on.
       assert HttpSession.open(short.server).id
       # For this node the id is that of a session which is not open.
@@ -269,6 +282,33 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       assert put(short, session) == :ok
       eventually(fn -> tools(short, session) == [] end)
       assert put(short, session) == {:error, "the session has ended"}
+    end
+
+    test "#{kind}: a session's run-time tools end by their age on a node that gets them later" do
+      # Neither node informs the other, so the test passes the rows on. A plug knows its options from the first request on.
+      [vm, later] = for _ <- 1..2, do: vm([])
+      assert HttpSession.open(later.server).id
+      session = HttpSession.open(vm.server)
+      assert put(vm, session) == :ok
+      key = {HttpRouter, {:session, session.id}, :_}
+      [{key, {time, writer}, value}] = HttpVm.call(vm, :ets, :match_object, [Tools.Server, {key, :_, :_}])
+      day = 86_400_000_000
+
+      for {age, names} <- [{day - 60_000_000, ["own"]}, {day + 1, []}] do
+        session = HttpSession.open(vm.server)
+        key = put_elem(key, 1, {:session, session.id})
+        HttpVm.call(later, GenServer, :cast, [Tools.Server, {:rows, [{key, {time - age, writer}, value}]}])
+        eventually(fn -> tools(later, session) == names end)
+        assert put(later, session) == if(names == [], do: {:error, "the session has ended"}, else: :ok)
+      end
+    end
+
+    test "#{kind}: a session that is disconnected by its id is remembered for its longest life", %{one: one} do
+      session = HttpSession.open(one.server)
+      assert HttpVm.call(one, McpServer, :disconnect, [{HttpRouter, session: session.id}]) == :ok
+      stones = HttpVm.call(one, :ets, :tab2list, [McpServer.Http.Session.Tombstones])
+      latest = stones |> Enum.map(&elem(&1, 1)) |> Enum.max()
+      assert_in_delta latest, System.system_time(:millisecond) + 86_400_000, 60_000
     end
 
     test "#{kind}: session_lifetime holds on every node" do

@@ -56,11 +56,11 @@ defmodule McpServer.HttpSessionToolsTest do
     gone(scope)
   end
 
-  both "after its lifetime", [router: ToolsRouter, http: [session_lifetime: 1_500]], %{server: server} do
+  both "after its lifetime", [router: ToolsRouter, http: [session_lifetime: 3_000]], %{server: server} do
     server |> HttpSession.open() |> put() |> gone()
   end
 
-  both "after it was idle", [router: ToolsRouter, http: [idle_timeout: 1_000]], %{server: server} do
+  both "after it was idle", [router: ToolsRouter, http: [idle_timeout: 2_000]], %{server: server} do
     server |> HttpSession.open() |> put() |> gone()
   end
 end

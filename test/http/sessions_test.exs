@@ -102,28 +102,28 @@ defmodule McpServer.HttpSessionsTest do
       assert HttpSession.status(ada, legacy("ping")) == 200
     end
 
-    both "ends when nobody has used it for its idle time", [http: [idle_timeout: 1_500]], %{server: server} do
+    both "ends when nobody has used it for its idle time", [http: [idle_timeout: 4_000]], %{server: server} do
       session = HttpSession.open(server)
 
       # A session in use stays.
-      for _ <- 1..6 do
-        Process.sleep(400)
+      for _ <- 1..5 do
+        Process.sleep(1_000)
         assert HttpSession.status(session, legacy("ping")) == 200
       end
 
-      eventually(fn -> Process.sleep(2_000) == :ok and HttpSession.status(session, legacy("ping")) == 404 end)
+      eventually(fn -> Process.sleep(5_000) == :ok and HttpSession.status(session, legacy("ping")) == 404 end)
     end
 
-    both "does not end while a stream is open or a call runs", [http: [idle_timeout: 1_000]], %{server: server} do
+    both "does not end while a stream is open or a call runs", [http: [idle_timeout: 4_000]], %{server: server} do
       session = HttpSession.open(server)
       stream = HttpSession.get(session)
-      Process.sleep(1_500)
+      Process.sleep(4_500)
       HttpPeer.close(stream)
       assert HttpSession.status(session, legacy("ping")) == 200
 
       peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments()))
       {call, _conn} = HttpScript.performing()
-      Process.sleep(1_500)
+      Process.sleep(4_500)
       HttpScript.tell(call, {:answer, "late"})
       assert [%{"id" => 1} = answer] = HttpClient.messages(peer, HttpPeer.response(peer))
       assert HttpClient.text(answer) == "late"

@@ -2,6 +2,7 @@ defmodule McpServer.RateLimitTest do
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RateRouter
 
+  import ExUnit.CaptureLog
   import McpServer.EveryWay, only: [text: 1, ways: 2]
 
   alias McpServer.{Conn, HttpClient, HttpRequests, HttpResponse, HttpServers, HttpSession, RateLimit, RateRouter}
@@ -182,6 +183,17 @@ defmodule McpServer.RateLimitTest do
         assert {:ok, refused} = call_tool("premiere", who, revision: unquote(revision), answers: answers)
         assert wait(text(refused)) in 3_000..3_600
       end
+    end
+
+    test "is the handler's in the log if it cannot be sent" do
+      log = capture_log(fn -> call_tool("nested", %{}, principal: "nested") end)
+      assert log =~ "McpServer.RateRouter.Handlers.nested/2 returned"
+      refute log =~ "McpServer.RateLimit"
+    end
+
+    test "keeps its state if the client has no limit" do
+      assert {:input_required, %{"sure" => _question}, nil} =
+               RateRouter.call_tool(%Conn{}, "stateless", %{"who" => "friend"})
     end
 
     test "counts again if the client repeats an answer" do

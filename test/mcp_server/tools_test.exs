@@ -142,6 +142,19 @@ defmodule McpServer.ToolsTest do
     assert Tools.put(scope, tool("mine"), {Handlers, :sum}) == refused
   end
 
+  @tag :capture_log
+  test "a session whose process fails to end keeps none", %{router: router} do
+    broken = Test.connect(router, revision: "2025-11-25")
+    scope = {router, session: id(broken)}
+    assert Tools.put(scope, tool("mine"), {Handlers, :sum}) == :ok
+    Process.unlink(broken.connection)
+    :sys.replace_state(broken.connection, fn _state -> :broken end)
+    send(broken.connection, :timeout)
+    eventually(fn -> Tools.names(scope) == [] end)
+    refused = {:error, "no session of this router with this id is open"}
+    assert Tools.put(scope, tool("mine"), {Handlers, :sum}) == refused
+  end
+
   test "the narrowest of a name is the one", %{router: router} do
     for {scope, text} <- [{router, "of all"}, {{router, principal: "ada"}, "of Ada"}],
         do: :ok = Tools.put(scope, tool("same", description: text), {Handlers, :sum})

@@ -34,6 +34,15 @@ defmodule McpServer.Protocol.PlugsTest do
     def call(_conn, _next), do: :halt
   end
 
+  defmodule Raises do
+    @behaviour McpServer.Plug
+    @impl true
+    def call(conn, next) do
+      next.(conn)
+      raise "after the handler"
+    end
+  end
+
   defmodule Misfit do
     @behaviour McpServer.Plug
     @impl true
@@ -58,6 +67,10 @@ defmodule McpServer.Protocol.PlugsTest do
     tool "both", "The inner plug is wrong", Wrong, :tool do
       plug Through
       plug Halt
+    end
+
+    tool "raises", "The plug raises", Wrong, :tool do
+      plug Raises
     end
 
     tool "misfit", "The plug does not fit", Wrong, :tool do
@@ -162,6 +175,13 @@ defmodule McpServer.Protocol.PlugsTest do
 
     result = request(%{"id" => 2, "method" => "tasks/result", "params" => %{"taskId" => id}}, on: client)
     assert EveryWay.text(result["result"]) == "router:task:later own:task:later"
+  end
+
+  test "a plug that raises in a process that lives on leaves nothing there" do
+    kept = fn -> for key when is_reference(key) <- Process.get_keys(), do: key end
+    before = kept.()
+    assert_raise RuntimeError, fn -> Misled.call_tool(%Conn{}, "raises", %{}) end
+    assert kept.() == before
   end
 
   test "the generated callbacks run them, in the calling process" do

@@ -45,7 +45,7 @@ defmodule McpServer.Protocol.StdioTableTest do
     @tag req: "M7"
     test "the same id twice in flight: the second is refused, the first is unharmed", context do
       peer = session(context)
-      write(peer, [sleep(7, 700), sleep(7, 0)])
+      write(peer, [sleep(7, 3_000), sleep(7, 0)])
       assert %{"id" => 7, "error" => %{"code" => -32600}} = message(peer)
       assert %{"id" => 7, "result" => %{"isError" => false}} = message(peer)
     end
@@ -53,7 +53,7 @@ defmodule McpServer.Protocol.StdioTableTest do
     @tag req: "M7"
     test "the id of a call in flight for requests without a call: they are refused, the call is unharmed", context do
       peer = session(context)
-      write(peer, [sleep(7, 700), request(7, "ping", %{}), request(7, "tools/list", %{}), request(8, "ping", %{})])
+      write(peer, [sleep(7, 3_000), request(7, "ping", %{}), request(7, "tools/list", %{}), request(8, "ping", %{})])
       for _ <- 1..2, do: assert(%{"id" => 7, "error" => %{"code" => -32600}} = message(peer))
       assert %{"id" => 8, "result" => %{}} = message(peer)
       assert %{"id" => 7, "result" => %{"isError" => false}} = message(peer)

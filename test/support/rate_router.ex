@@ -75,6 +75,10 @@ defmodule McpServer.RateRouter do
     plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
   end
 
+  tool "nested", "Asks with a form that no revision has", Handlers, :nested do
+    plug RateLimit, limit: 1, per: @hour
+  end
+
   tool "insists", "Asks for ever", Handlers, :insists do
     input_field "who", "Who asks", :string, required: true
     plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
@@ -109,6 +113,11 @@ defmodule McpServer.RateRouter.Handlers do
 
   def asks(conn, _arguments) do
     if accepted(conn, "sure"), do: {:ok, "done, #{inspect(state(conn))}"}, else: input_required(sure: sure())
+  end
+
+  def nested(_conn, _arguments) do
+    nested = %{"type" => "object", "properties" => %{"a" => %{"type" => "object"}}}
+    input_required(sure: elicit("Sure?", nested))
   end
 
   def insists(conn, _arguments) do

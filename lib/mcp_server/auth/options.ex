@@ -266,7 +266,7 @@ defmodule McpServer.Auth.Options do
 
   defp grant?(grant) do
     Keyword.keyword?(grant) and Keyword.keys(grant) -- [:subject, :client_id, :scopes, :claims, :weak] == [] and
-      Scopes.valid?(Keyword.get(grant, :scopes, [])) and claims?(Keyword.get(grant, :claims, %{})) and
+      Scopes.valid?(grant[:scopes] || []) and claims?(grant[:claims] || %{}) and
       Enum.all?([grant[:subject], grant[:client_id]], &(&1 == nil or is_binary(&1)))
   end
 

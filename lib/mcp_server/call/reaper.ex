@@ -130,7 +130,7 @@ defmodule McpServer.Call.Reaper do
   # process when its client disconnects.
   defp cleaned({pid, _mount} = key, reason) do
     taken = for {_key, %Usage{} = account} <- :ets.take(__MODULE__, key), do: give_back(account)
-    if reason == :killed, do: OpenSessions.killed(pid)
+    if reason not in [:normal, :shutdown], do: OpenSessions.ended(pid)
 
     cond do
       :exchange in taken -> {pid, :holder}

@@ -59,12 +59,24 @@ defmodule McpServer.Dispatch.Around do
       returned
     end
 
-    returned = if arity == 2, do: plug.call(conn, next), else: plug.call(conn, next, options)
-    made(returned, maker_of(returned, Process.delete(key), plug))
+    {returned, of_next} =
+      call(fn -> if arity == 2, do: plug.call(conn, next), else: plug.call(conn, next, options) end, key)
+
+    made(returned, maker_of(returned, of_next, plug))
+  end
+
+  # The caller's process may outlive a plug that raises.
+  defp call(plug, key) do
+    returned = plug.()
+    {returned, Process.get(key)}
+  after
+    Process.delete(key)
   end
 
   # A plug that returns what `next` returned has not made it.
   defp maker_of(returned, {returned, maker}, _plug), do: maker
+  # It may only have changed the state, as `McpServer.RateLimit` does.
+  defp maker_of({:input_required, inputs, _state}, {{:input_required, inputs, _before}, maker}, _plug), do: maker
   defp maker_of(_returned, _of_next, plug), do: plug
 
   defp made(returned, maker) do

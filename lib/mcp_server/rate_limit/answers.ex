@@ -38,13 +38,14 @@ defmodule McpServer.RateLimit.Answers do
 
   def use(_unmarked), do: nil
 
-  @doc "Puts a mark into the state of a question, if the handler returned one."
+  @doc "Puts a mark into the state of a question, if the handler returned one. Without answers left it needs none."
   @spec mark(term(), left :: non_neg_integer()) :: term()
+  def mark(returned, 0), do: returned
   # This is no question, but a mistake of the handler.
   def mark({:input_required, inputs, nil} = returned, _left) when inputs == %{}, do: returned
 
   def mark({:input_required, inputs, state}, left),
-    do: {:input_required, inputs, {:mcp_counted, {if(left > 0, do: keep(now())), left}, state}}
+    do: {:input_required, inputs, {:mcp_counted, {keep(now()), left}, state}}
 
   def mark(returned, _left), do: returned
 

@@ -36,9 +36,9 @@ defmodule McpServer.Tools.OpenSessions do
     Server.session_over(router, id)
   end
 
-  @doc "Does this for the session of a killed process, if it was one."
-  @spec killed(pid()) :: :ok
-  def killed(pid) do
+  @doc "Does this for the session of a process that has ended without it, if it was one."
+  @spec ended(pid()) :: :ok
+  def ended(pid) do
     for [{router, id}] <- :ets.match(@table, {:"$1", pid}), do: leave(router, id)
     :ok
   end
@@ -74,5 +74,12 @@ defmodule McpServer.Tools.OpenSessions do
 
   @doc "Whether this node has the session."
   @spec here?(module(), id :: String.t()) :: boolean()
-  def here?(router, id), do: :ets.member(@table, {router, id}) or Sessions.open?(router, id)
+  def here?(router, id), do: entered?(router, id) or Sessions.open?(router, id)
+
+  defp entered?(router, id) do
+    case :ets.lookup(@table, {router, id}) do
+      [{_key, pid}] -> Process.alive?(pid)
+      [] -> false
+    end
+  end
 end

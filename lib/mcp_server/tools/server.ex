@@ -27,6 +27,8 @@ defmodule McpServer.Tools.Server do
   @name __MODULE__
   # Milliseconds.
   @forget_after 3_600_000
+  # The router's server may start later than this process, and then the sessions end earlier: milliseconds.
+  @longest_wait 3_600_000
   # Rows per message.
   @chunk 1_000
 
@@ -128,11 +130,21 @@ defmodule McpServer.Tools.Server do
   defp rows, do: :ets.match_object(@name, {{:_, :_, :_}, :_, :_})
   defp scope({{router, whose, _what}, _version, _value}), do: {router, whose}
 
-  # No process need have a sealed session open, so each node counts its time from the first tool.
-  defp end_later({router, {:session, id}} = scope),
-    do: Sealed.sealed?(id) and Process.send_after(self(), {:over, scope}, Mount.longest_lifetime(router))
+  # No process need have a sealed session open, so its tools end by their age.
+  defp end_later({_router, {:session, id}} = scope) do
+    if Sealed.sealed?(id) do
+      wait = (expires_at(scope) - System.system_time(:millisecond)) |> max(0) |> min(@longest_wait)
+      Process.send_after(self(), {:aged, scope}, wait)
+    end
+  end
 
-  defp end_later(_scope), do: false
+  defp end_later(_scope), do: nil
+
+  # A session is older than each of its tools.
+  defp expires_at({router, whose}) do
+    times = :ets.select(@name, [{{{router, whose, :_}, {:"$1", :_}, :_}, [], [:"$1"]}])
+    div(Enum.min(times), 1_000) + Mount.longest_lifetime(router)
+  end
 
   defp count(state, {_key, _version, nil}, by), do: %{state | deleted: state.deleted + by}
 
@@ -194,6 +206,14 @@ defmodule McpServer.Tools.Server do
   end
 
   def handle_info({:over, scope}, state), do: {:noreply, end_session(state, scope)}
+
+  def handle_info({:aged, scope}, state) do
+    cond do
+      over?(scope) or not any?(scope) -> {:noreply, state}
+      expires_at(scope) <= System.system_time(:millisecond) -> {:noreply, end_session(state, scope)}
+      true -> {:noreply, tap(state, fn _state -> end_later(scope) end)}
+    end
+  end
 
   def handle_info({:forget, key, version}, state) do
     {:noreply, Enum.reduce(:ets.match_object(@name, {key, version, nil}), state, &remove(&2, &1))}
@@ -263,9 +283,10 @@ defmodule McpServer.Tools.Server do
   # The sending node has already applied its limits. A node with lower limits stores as much as it has room for.
   defp write(state, {{router, whose, _what}, _version, value} = row) do
     if room(state, row) == :ok do
-      unless any?({router, whose}), do: end_later({router, whose})
+      first? = not any?({router, whose})
       earlier = for {_key, _version, value} <- former(row), do: value
       state = insert(Enum.reduce(former(row), state, &remove(&2, &1)), row)
+      if first? and any?({router, whose}), do: end_later({router, whose})
       use_router(router, value)
       if List.first(earlier) != value, do: Changes.publish_here(router, :tools, whose)
       state

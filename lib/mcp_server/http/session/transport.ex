@@ -333,6 +333,7 @@ defmodule McpServer.Http.Session.Transport do
   def closed(%{mount: mount, session: session} = transport, reason) do
     # Any node can reopen a sealed session: it is over when it expires.
     Server.session_over(mount.router, session.id, if(session.sealed?, do: session.expires_at, else: 0))
+    if session.sealed?, do: Tombstones.unwatch(session.id, self())
     {status, headers, body} = parting(transport.session, reason)
     StreamCollection.each(transport.streams, &Stream.close(&1, headers, status, body, reason != :closed))
     refuse_late(status, headers, body)
