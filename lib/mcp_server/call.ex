@@ -71,7 +71,7 @@ defmodule McpServer.Call do
 
   defp conn(conn, request, connection) do
     %{id: id, revision: revision, meta: meta, progress_token: token, log_level: log_level} = request
-    %{client_info: info, client_capabilities: capabilities, input_responses: responses} = request
+    %{client_info: info, client_capabilities: capabilities} = request
 
     call = %__MODULE__{
       connection: connection,
@@ -89,10 +89,13 @@ defmodule McpServer.Call do
         request_id: id,
         meta: meta,
         progress_token: token,
-        input_responses: Map.drop(responses || %{}, request.unsound_responses),
+        input_responses: responses(request),
         call: call
     }
   end
+
+  defp responses(%{input_responses: nil}), do: %{}
+  defp responses(%{input_responses: responses, unsound_responses: unsound}), do: Map.drop(responses, unsound)
 
   # The maximum of calls in their grace period: a client can cancel faster than handlers clean up.
   @max_graced 1_000

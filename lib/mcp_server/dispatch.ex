@@ -109,9 +109,20 @@ defmodule McpServer.Dispatch do
       {:task, fun} when request.task == nil -> enter(%{call | handler: fun}, conn, round)
       {:task, fun} -> Requests.create(%{call | handler: fun}, conn)
       {:invalid, reason} -> Answer.failure(catalog, request, InvalidResult.returned(catalog, request, reason, returned))
-      outcome -> answer(call, conn, returned, View.complete(outcome, call.entry))
+      outcome -> finish(call, conn, returned, outcome)
     end
   end
+
+  # The handler decides whether the call becomes a task, but the client may read nothing else.
+  defp finish(%{request: request} = call, conn, returned, outcome) do
+    if result?(outcome) and Request.expects_task?(request),
+      do: Requests.create(%{call | handler: fn _conn -> returned end}, conn),
+      else: answer(call, conn, returned, View.complete(outcome, call.entry))
+  end
+
+  defp result?({:ok, _result}), do: true
+  defp result?({:error, text}), do: is_binary(text)
+  defp result?(_busy), do: false
 
   defp answer(%{catalog: catalog, request: request} = call, conn, returned, outcome) do
     encoded = Answer.encode(catalog, request, outcome, returned)

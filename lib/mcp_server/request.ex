@@ -2,7 +2,7 @@ defmodule McpServer.Request do
   @moduledoc false
   # A request that the core has admitted for the router's code.
 
-  alias McpServer.Protocol.ClientData
+  alias McpServer.Protocol.{ClientData, Revision}
 
   @type id :: integer() | String.t()
 
@@ -118,6 +118,11 @@ defmodule McpServer.Request do
   end
 
   def with_client_terms(request), do: request
+
+  @doc "Whether the client can read only a task or an error: it has asked for a task (2025-11-25)."
+  @spec expects_task?(t()) :: boolean()
+  def expects_task?(%__MODULE__{task: nil}), do: false
+  def expects_task?(%__MODULE__{revision: revision}), do: not Revision.stateless?(revision)
 
   @doc "The data of a running request for reports. The id is the only value whose size the client chooses."
   @spec summary(t()) :: t()

@@ -192,6 +192,16 @@ defmodule McpServer.HttpSessionsTest do
         assert Enum.sort(for(%{"id" => id, "result" => _} <- answers, do: id)) == [1, 2, 3]
       end
     end
+
+    both "is accepted only if it has no request: a cancelled one gets an empty stream", %{server: server} do
+      session = HttpSession.open(server, "2025-03-26")
+      send_batch = fn messages -> HttpSession.exchange(session, in_session(McpServer.JSON.encode!(messages))) end
+      cancel = message("notifications/cancelled", %{"requestId" => 1}, id: nil)
+      sleep = message("tools/call", %{"name" => "sleep", "arguments" => %{"ms" => 60_000}}, id: 1)
+      assert {%{status: 202}, []} = send_batch.([cancel, cancel])
+      assert {%{status: 200} = response, []} = send_batch.([sleep, cancel])
+      assert HttpResponse.header(response, "content-type") == "text/event-stream"
+    end
   end
 
   describe "requests of a session" do

@@ -35,6 +35,10 @@ defmodule McpServer.Protocol.TasksTest do
     tool "sum", "May be a task, and declares what it returns", Handlers, :run, task_support: :optional do
       output_field "sum", "The sum", :integer, required: true
     end
+
+    tool "typed", "May be a task, and declares what it takes", Handlers, :run, task_support: :optional do
+      input_field "n", "A number", :integer, required: true
+    end
   end
 
   defp open(fun, revision, options \\ []) do
@@ -102,6 +106,7 @@ defmodule McpServer.Protocol.TasksTest do
                "optional",
                "optional",
                "required",
+               "optional",
                "optional"
              ]
     end
@@ -169,6 +174,34 @@ defmodule McpServer.Protocol.TasksTest do
       assert {:error, %{"code" => -32021}} = tasks(client, "update", "x", %{"inputResponses" => %{}})
       listen = %{"notifications" => %{"taskIds" => ["x"]}}
       assert {:error, %{"code" => -32021}} = Client.call(client, "subscriptions/listen", listen)
+    end
+
+    test "2025-11-25: a client that asks for a task gets a task or an error, never a result" do
+      client = open(fn _, _ -> {:ok, "done"} end, @session)
+      params = %{"name" => "typed", "arguments" => %{"n" => "one"}, "task" => %{}}
+
+      assert {:error, %{"code" => -32602, "message" => message, "data" => %{"problems" => [problem]}}} =
+               Client.call(client, "tools/call", params)
+
+      assert message == "Invalid params: the arguments do not fit the tool's input schema"
+      assert problem["pointer"] == "/n"
+
+      params = Map.delete(params, "task")
+      assert {:ok, %{"isError" => true}} = Client.call(client, "tools/call", params)
+    end
+
+    test "2025-11-25: a handler that makes no task of its call has made one all the same" do
+      for {returned, status, message} <- [
+            {{:ok, [text("done")]}, "completed", nil},
+            {{:error, "The user does not want it"}, "failed", "The user does not want it"}
+          ] do
+        client = open(fn _, _ -> returned end, @session)
+        %{"taskId" => id} = create(client, "later")
+        task = settled(client, id)
+        assert {task["status"], task["statusMessage"]} == {status, message}
+        assert {:ok, %{"content" => [%{"text" => text}], "isError" => error?}} = tasks(client, "result", id)
+        assert {text, error?} == {message || "done", message != nil}
+      end
     end
 
     test "2026-07-28: numbers of any size beside the extension change nothing" do

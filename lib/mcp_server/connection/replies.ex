@@ -6,7 +6,8 @@ defmodule McpServer.Connection.Replies do
   alias McpServer.Connection.{Outbox, State, Transport}
 
   @type target :: Transport.stream() | {:batch, reference()}
-  @type batch :: %{stream: Transport.stream(), open: pos_integer(), replies: [iodata()]}
+  @typedoc "`:kind` is the answer to a batch without replies: `:dropped` if it had a request, which was cancelled."
+  @type batch :: %{stream: Transport.stream(), open: pos_integer(), replies: [iodata()], kind: :accepted | :dropped}
 
   @doc "Puts a message other than an answer on a stream."
   @spec put(State.t(), Transport.stream(), Transport.kind(), iodata()) :: State.t()
@@ -15,12 +16,12 @@ defmodule McpServer.Connection.Replies do
   @doc "Answers a message that arrived by `target`."
   @spec reply(State.t(), target(), iodata(), Transport.standing()) :: State.t()
   def reply(state, target, message, standing \\ :ok)
-  def reply(state, {:batch, batch}, message, _standing), do: close(state, batch, [message])
+  def reply(state, {:batch, batch}, message, _standing), do: close(state, batch, [message], :accepted)
   def reply(state, stream, message, standing), do: put(state, stream, {:answer, standing}, message)
 
   @doc "Closes a message that arrived by `target` without an answer."
   @spec skip(State.t(), target(), :accepted | :dropped) :: State.t()
-  def skip(state, {:batch, batch}, _kind), do: close(state, batch, [])
+  def skip(state, {:batch, batch}, kind), do: close(state, batch, [], kind)
   def skip(state, stream, kind), do: put(state, stream, kind, [])
 
   @doc "The stream of a target, for messages before its answer."
@@ -32,16 +33,24 @@ defmodule McpServer.Connection.Replies do
   @spec open_batch(State.t(), Transport.stream(), pos_integer()) :: {reference(), State.t()}
   def open_batch(state, stream, size) do
     batch = make_ref()
-    {batch, %{state | batches: Map.put(state.batches, batch, %{stream: stream, open: size, replies: []})}}
+    opened = %{stream: stream, open: size, replies: [], kind: :accepted}
+    {batch, %{state | batches: Map.put(state.batches, batch, opened)}}
   end
 
-  defp close(state, reference, answer) do
+  defp close(state, reference, answer, kind) do
     {batch, batches} = Map.pop!(state.batches, reference)
+    kind = if kind == :dropped, do: kind, else: batch.kind
 
     case {batch.open, answer ++ batch.replies} do
-      {1, []} -> skip(%{state | batches: batches}, batch.stream, :accepted)
-      {1, replies} -> reply(%{state | batches: batches}, batch.stream, array(replies))
-      {open, replies} -> %{state | batches: Map.put(batches, reference, %{batch | open: open - 1, replies: replies})}
+      {1, []} ->
+        skip(%{state | batches: batches}, batch.stream, kind)
+
+      {1, replies} ->
+        reply(%{state | batches: batches}, batch.stream, array(replies))
+
+      {open, replies} ->
+        batch = %{batch | open: open - 1, replies: replies, kind: kind}
+        %{state | batches: Map.put(batches, reference, batch)}
     end
   end
 

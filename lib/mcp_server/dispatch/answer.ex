@@ -1,7 +1,7 @@
 defmodule McpServer.Dispatch.Answer do
   @moduledoc false
-  # Encodes the answer to a call, including failures. A failed tool is a result that the model reads. Every other
-  # failure is a JSON-RPC error.
+  # Encodes the answer to a call, including failures. A failed tool is a result that the model reads, unless the client
+  # expects a task. Every other failure is a JSON-RPC error.
 
   alias McpServer.{Catalog, Dispatch, JsonRpc, Protocol, Request}
   alias McpServer.Call.Events
@@ -58,12 +58,17 @@ defmodule McpServer.Dispatch.Answer do
   @doc "A refusal, with a text for the peer."
   @spec refusal(Catalog.t(), Request.t(), String.t()) :: t()
   def refusal(catalog, %Request{kind: :tool} = request, text) do
+    if Request.expects_task?(request), do: refused(request, text), else: failed(catalog, request, text)
+  end
+
+  def refusal(_catalog, request, text), do: refused(request, text)
+
+  defp refused(request, text), do: {:error, Protocol.error(request.id, request.revision, :internal_error, text)}
+
+  defp failed(catalog, request, text) do
     {:ok, reply} = Protocol.result(catalog, request, %CallResult{content: [Content.text(text)], is_error: true})
     {:tool_error, reply}
   end
-
-  def refusal(_catalog, request, text),
-    do: {:error, Protocol.error(request.id, request.revision, :internal_error, text)}
 
   @doc "The answer to a call that the principal may not make."
   @spec forbidden(Catalog.t(), Request.t(), Permission.refusal()) :: t()
@@ -107,7 +112,7 @@ defmodule McpServer.Dispatch.Answer do
   @doc "The answer to a call that failed, without the log line."
   @spec failure_reply(Catalog.t(), Request.t(), Failure.t()) :: Protocol.message()
   def failure_reply(catalog, %Request{kind: :tool} = request, failure) do
-    {:tool_error, reply} = refusal(catalog, request, failure_text(catalog, failure))
+    {_outcome, reply} = refusal(catalog, request, failure_text(catalog, failure))
     reply
   end
 

@@ -83,6 +83,10 @@ defmodule McpServer.Tasks.Entry do
 
   defp closing({:error, %{message: message}}), do: message
   defp closing(:cancelled), do: "The task was cancelled by request."
+
+  defp closing({:result, %CallResult{is_error: true, content: [%{text: text} | _]}}) when is_binary(text),
+    do: clip(text)
+
   defp closing({:result, _result}), do: nil
 
   @doc "Stores the handler's progress message."

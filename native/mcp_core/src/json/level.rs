@@ -47,6 +47,23 @@ pub fn elements(text: &[u8], most: usize) -> Vec<&[u8]> {
     found
 }
 
+/// The bytes of the values of all members of an object, or of all elements of an array.
+///
+/// # Examples
+/// ```
+/// use mcp_core::json::values;
+///
+/// assert_eq!(values(br#"{"a": [1], "b": null}"#), [b"[1]".as_slice(), b"null"]);
+/// assert_eq!(values(b"[1, {}]"), [b"1".as_slice(), b"{}"]);
+/// assert!(values(b"1").is_empty());
+/// ```
+#[must_use]
+pub fn values(text: &[u8]) -> Vec<&[u8]> {
+    let mut found = Vec::new();
+    each(text, |_key, value| found.push(value));
+    found
+}
+
 /// Passes each member or element of the value in `text` to `found`, up to the first invalid one.
 fn each<'a>(text: &'a [u8], found: impl FnMut(Option<&Text<'a>>, &'a [u8])) {
     if let Ok(text) = machine::checked_text(text, &UNLIMITED) {

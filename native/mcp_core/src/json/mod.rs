@@ -42,7 +42,7 @@ pub use document::{Document, check};
 pub use error::{JsonError, JsonErrorKind};
 pub use exact::big_integer;
 pub use keys::has_duplicate;
-pub use level::{elements, member};
+pub use level::{elements, member, values};
 pub use limits::{Limits, UNLIMITED};
 pub use reader::{Duplicate, Sink, read};
 pub use text::Text;

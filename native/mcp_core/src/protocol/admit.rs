@@ -11,7 +11,7 @@ use super::admission::Admission;
 use super::conceal::Asked;
 use super::context::Context;
 use super::era::{check_notification, check_response};
-use super::input::is_input_response;
+use super::input_response::is_input_response;
 use super::limits::MessageLimits;
 use super::notification::Notification;
 use super::refusal::Refusal;

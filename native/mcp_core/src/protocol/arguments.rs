@@ -1,13 +1,14 @@
 //! The response to arguments that do not fit a tool's schema.
 //!
 //! From 2025-11-25 on it is a tool result that the model can act on. Earlier revisions get a
-//! JSON-RPC error.
+//! JSON-RPC error, and so do clients that asked for a task (2025-11-25), which can read no result.
 
 use serde_json::{Value, json};
 
 use super::answered::Answered;
 use super::frame::open_result_head;
 use super::refusal::{Answer, BEHIND_ADMISSION, Refusal};
+use super::request::Request;
 use crate::catalog::Extras;
 use crate::json::{pointer, write_string};
 use crate::jsonrpc::Id;
@@ -19,11 +20,11 @@ use crate::schema::Problem;
 pub fn refuse_arguments(
     tool: &str,
     problems: &[Problem],
-    id: &Id,
-    revision: Revision,
+    request: &Request<'_>,
     extras: &Extras,
 ) -> Answer {
-    if revision >= Revision::V2025_11_25 {
+    let (id, revision) = (&request.id, request.revision);
+    if revision >= Revision::V2025_11_25 && !request.expects_task() {
         let lines: Vec<String> = problems
             .iter()
             .map(|problem| format!("- {}", told(problem)))

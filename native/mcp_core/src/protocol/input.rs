@@ -1,8 +1,7 @@
-//! Input requests from server to client, and the form of their results.
+//! Input requests from server to client.
 
 use serde_json::Value;
 
-use crate::json::{Kind, View};
 use crate::model::{self, Shape};
 use crate::revision::Revision;
 
@@ -79,29 +78,4 @@ impl InputKind {
             Self::Roots => &model::ROOTS,
         }
     }
-}
-
-/// Whether `view` is a result of one of the three kinds.
-#[must_use]
-pub fn is_input_response(view: View<'_, '_>) -> bool {
-    is_elicit_result(view) || is_sampling_result(view) || is_roots_result(view)
-}
-
-fn is_elicit_result(view: View<'_, '_>) -> bool {
-    let action = view.get("action").and_then(|action| action.text());
-    let content = view.get("content");
-    matches!(action.as_deref(), Some("accept" | "decline" | "cancel"))
-        && content.is_none_or(|content| content.kind() == Kind::Object)
-}
-
-fn is_sampling_result(view: View<'_, '_>) -> bool {
-    let kind_of = |member| view.get(member).map(|value| value.kind());
-    kind_of("role") == Some(Kind::String)
-        && kind_of("model") == Some(Kind::String)
-        && matches!(kind_of("content"), Some(Kind::Object | Kind::Array))
-}
-
-fn is_roots_result(view: View<'_, '_>) -> bool {
-    view.get("roots")
-        .is_some_and(|roots| roots.kind() == Kind::Array)
 }

@@ -45,9 +45,6 @@ impl InputNeed {
     }
 
     /// Whether `capabilities` (a JSON object), as the client declared them, allow the request.
-    ///
-    /// Modes of elicitation came with 2025-11-25. Since then a client that declares neither `form`
-    /// nor `url` offers forms, whatever else it declares.
     #[must_use]
     pub fn is_met(self, capabilities: &Value) -> bool {
         let Some(declared) = self.kind.declared(capabilities, self.revision) else {
@@ -58,12 +55,7 @@ impl InputNeed {
             Some(part) => {
                 self.revision >= Revision::V2025_11_25 && object(declared, part).is_some()
             }
-            None => {
-                self.kind != InputKind::Elicitation
-                    || self.revision < Revision::V2025_11_25
-                    || object(declared, FORM).is_some()
-                    || (declared.get(FORM).is_none() && declared.get(URL).is_none())
-            }
+            None => self.kind != InputKind::Elicitation || offers_forms(declared, self.revision),
         }
     }
 
@@ -76,6 +68,13 @@ impl InputNeed {
             None => capability.to_owned(),
         }
     }
+}
+
+/// Modes of elicitation came with 2025-11-25. Since then a client that declares neither `form` nor
+/// `url` offers forms, whatever else it declares.
+fn offers_forms(declared: &Value, revision: Revision) -> bool {
+    let names_a_mode = [FORM, URL].iter().any(|mode| declared.get(mode).is_some());
+    revision < Revision::V2025_11_25 || object(declared, FORM).is_some() || !names_a_mode
 }
 
 /// Whether a client that declared `capabilities` (a JSON object) may be asked for this kind in

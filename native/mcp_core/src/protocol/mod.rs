@@ -17,6 +17,7 @@ mod header_agreement;
 mod initialize;
 mod input;
 mod input_need;
+mod input_response;
 mod limits;
 mod meta;
 mod method;
@@ -35,10 +36,11 @@ pub use answered::Answered;
 pub use arguments::refuse_arguments;
 pub use context::{Context, SessionContext};
 pub use frame::{NotificationKind, ResultKind, open_notification, open_request, open_result_head};
-pub use input::{InputKind, is_input_response};
+pub use input::InputKind;
 pub use input_need::{
     InputNeed, InputUse, may_include_context, offers_input, required_capabilities,
 };
+pub use input_response::is_input_response;
 pub use limits::MessageLimits;
 pub use meta::{Client, ProgressToken};
 pub use method::Method;

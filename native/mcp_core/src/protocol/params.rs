@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use jsonschema::json::Json;
 
 use super::fields::{must_be, no_longer_than, object, structure, text};
-use super::input::is_input_response;
+use super::input_response::is_input_response;
 use super::limits::MessageLimits;
 use super::meta;
 use super::refusal::{BEHIND_ADMISSION, Refusal};

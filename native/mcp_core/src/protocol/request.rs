@@ -8,7 +8,7 @@ use super::refusal::Answer;
 use crate::catalog::{Entry, ListKind, ReadTarget};
 use crate::json::Limits;
 use crate::jsonrpc::Id;
-use crate::revision::Revision;
+use crate::revision::{Era, Revision};
 
 /// A valid request.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +41,11 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
+    /// Whether the client can read only a task or an error: it has asked for a task (2025-11-25).
+    pub(super) fn expects_task(&self) -> bool {
+        self.revision.era() == Era::Session && matches!(self.work, Work::Tool { task: Some(_), .. })
+    }
+
     /// Whether a client that may not see the entry is asked for a token.
     pub(super) fn may_need_token(&self) -> bool {
         match &self.hidden {

@@ -483,7 +483,7 @@ pub(super) fn fitting<'a>(
     };
     let refused = |problems: &[Problem]| {
         let extras = catalog.0.extras(request.revision);
-        refuse_arguments(name, problems, &request.id, request.revision, extras)
+        refuse_arguments(name, problems, request, extras)
     };
     // Terms that were read from a message are in normal form.
     let values = Values::of(arguments, usize::MAX)?;

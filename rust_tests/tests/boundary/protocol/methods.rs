@@ -62,18 +62,53 @@ fn input_responses_must_be_answers() {
             other => panic!("no request but {other:?}"),
         }
     };
-    for response in [json!(5), json!(null), json!({}), json!({"action": "maybe"})] {
-        let input = json!({"a": {"roots": []}, "k": response});
-        assert_eq!(unsound(input), ["k"]);
-    }
-    for input in [
+    let filled = |content: Value| json!({"action": "accept", "content": content});
+    let sampled = |content: Value| json!({"role": "assistant", "model": "m", "content": content});
+    for response in [
+        json!(5),
+        json!(null),
         json!({}),
-        json!({"k": {"action": "accept", "content": {"name": "Ada"}}}),
-        json!({"k": {"role": "assistant", "model": "m", "content": {"type": "text", "text": "x"}}}),
-        json!({"k": {"roots": []}}),
+        json!({"action": "maybe"}),
+        filled(json!([])),
+        filled(json!({"name": {"a": 1}})),
+        filled(json!({"names": ["Ada", 1]})),
+        json!({"roots": "x"}),
+        json!({"roots": [5]}),
+        json!({"roots": [{}]}),
+        json!({"roots": [{"uri": 5}]}),
+        json!({"roots": [{"uri": "file:///a", "name": 5}]}),
+        sampled(json!("x")),
+        sampled(json!({"text": "x"})),
+        sampled(json!({"type": 5})),
+        sampled(json!({"type": "text"})),
+        sampled(json!({"type": "text", "text": 5})),
+        sampled(json!({"type": "text", "text": {"a": 1}})),
+        sampled(json!({"type": "image", "data": "x"})),
+        sampled(json!({"type": "audio", "mimeType": "audio/ogg"})),
+        sampled(json!({"type": "tool_use", "id": "1", "name": "map", "input": []})),
+        sampled(json!({"type": "tool_result", "toolUseId": "1", "content": {}})),
+        sampled(json!([{"type": "text", "text": "x"}, 5])),
     ] {
-        work(NO_SESSION, &with(input));
+        let input = json!({"a": {"roots": []}, "k": response});
+        assert_eq!(unsound(input), ["k"], "{response}");
     }
+    for response in [
+        json!({"action": "decline"}),
+        filled(json!({"name": "Ada", "age": 5, "size": 1.5, "ok": true, "none": null})),
+        filled(json!({"names": [], "more": ["Ada"]})),
+        sampled(json!({"type": "text", "text": "x"})),
+        sampled(json!({"type": "image", "data": "eA==", "mimeType": "image/png"})),
+        sampled(json!({"type": "tool_use", "id": "1", "name": "map", "input": {}})),
+        sampled(json!([{"type": "tool_result", "toolUseId": "1", "content": []}])),
+        sampled(json!({"type": "of a later revision"})),
+        json!({"roots": []}),
+        json!({"roots": [{"uri": "file:///a"}, {"uri": "file:///b", "name": "B"}]}),
+        json!({"roots": [{"uri": "file:///a", "name": null}]}),
+    ] {
+        let none: [&str; 0] = [];
+        assert_eq!(unsound(json!({"k": response})), none, "{response}");
+    }
+    work(NO_SESSION, &with(json!({})));
     let mut message = modern("tools/call", json!({"name": "add"}));
     message["params"]["requestState"] = json!(7);
     refuses(NO_SESSION, &message, -32602);
