@@ -66,10 +66,11 @@ static SERVERS: LazyLock<[Server; 3]> = LazyLock::new(|| {
         ..standard.clone()
     };
     let modulus = encode(&[0xC5; 256]);
+    let other = encode(&[0xC7; 256]);
     let part = |length: usize| encode(&vec![3; length]);
     let several = format!(
         r#"{{"keys":[{{"kty":"RSA","kid":"r","n":"{modulus}","e":"AQAB"}},
-        {{"kty":"RSA","kid":"p","n":"{modulus}","e":"AQAB","alg":"PS256"}},
+        {{"kty":"RSA","kid":"p","n":"{other}","e":"AQAB","alg":"PS256"}},
         {{"kty":"EC","kid":"e","crv":"P-256","x":"{0}","y":"{0}"}},
         {{"kty":"EC","crv":"P-384","x":"{1}","y":"{1}"}},
         {{"kty":"EC","kid":"e5","crv":"P-521","x":"{2}","y":"{2}","use":"sig"}},

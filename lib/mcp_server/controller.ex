@@ -442,7 +442,7 @@ defmodule McpServer.Controller do
           {:ok, map} | {:error, Schema.Error.t()} | nil
   def accepted(%Conn{} = conn, key, schema) do
     case input(conn, key) do
-      %{"action" => "accept"} = answer -> answer |> Map.get("content", %{}) |> checked(schema)
+      %{"action" => "accept"} = answer -> checked(answer["content"] || %{}, schema)
       _answer -> nil
     end
   end

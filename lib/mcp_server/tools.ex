@@ -42,7 +42,7 @@ defmodule McpServer.Tools do
   Tools of a session are removed when the session ends. `put/3` refuses a session that has ended, or that neither this
   node nor a connected one has. Sessions over stdio are known on their own node only. With a secret, any node can open a
   session from its id, so `put/3` refuses only ids that are known to have ended. Such tools are removed when the session
-  expires, at the latest when the oldest one is as old as the longest `session_lifetime:` of the router.
+  expires, at the latest an hour after the oldest one is as old as the longest `session_lifetime:` of the router.
 
   A router without declared tools gets the capability `tools` with the first run-time tool, and the capability for tasks
   with the first one that has `task_support:`. Clients that connected earlier do not ask for them.

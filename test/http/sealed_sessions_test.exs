@@ -303,14 +303,6 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       end
     end
 
-    test "#{kind}: a session that is disconnected by its id is remembered for its longest life", %{one: one} do
-      session = HttpSession.open(one.server)
-      assert HttpVm.call(one, McpServer, :disconnect, [{HttpRouter, session: session.id}]) == :ok
-      stones = HttpVm.call(one, :ets, :tab2list, [McpServer.Http.Session.Tombstones])
-      latest = stones |> Enum.map(&elem(&1, 1)) |> Enum.max()
-      assert_in_delta latest, System.system_time(:millisecond) + 86_400_000, 60_000
-    end
-
     test "#{kind}: session_lifetime holds on every node" do
       [short, long] = [vm(http: [session_lifetime: 1]), vm([])]
       {%{status: 200} = response, _messages} = HttpClient.exchange(short.server, initialize())

@@ -164,6 +164,11 @@ defmodule McpServer.ControllerTest do
       assert accepted(conn, "wrong", annotating) == {:ok, %{"email" => "Ada"}}
       for key <- ["declined", "nothing"], do: assert(accepted(conn, key, form) == nil)
 
+      for answer <- [%{"action" => "accept"}, %{"action" => "accept", "content" => nil}] do
+        conn = %{conn | input_responses: %{"empty" => answer}}
+        assert accepted(conn, "empty", %{"type" => "object"}) == {:ok, %{}}
+      end
+
       for {key, form, problem} <- [
             {"wrong", form, {:value, "/email", "format"}},
             {"empty", form, {:value, "", "required"}},

@@ -3,9 +3,8 @@ defmodule McpServer.Http.Disconnection do
   # Disconnects clients on all nodes: drops their cached tokens, and ends their sessions and streams.
 
   alias McpServer.Auth.Cache
-  alias McpServer.{Changes, Recipient}
+  alias McpServer.{Changes, Limit, Recipient}
   alias McpServer.Http.Cluster.Node
-  alias McpServer.Http.Mount
   alias McpServer.Http.Session.{Sealed, Tombstones}
   alias McpServer.Http.Sessions
   alias McpServer.Tools.Server
@@ -21,7 +20,7 @@ defmodule McpServer.Http.Disconnection do
   # A sealed session need not be open on any node, and its expiry can be read only with its principal.
   defp bury(router, {:session, id}) do
     if Sealed.sealed?(id) do
-      Tombstones.put(id, System.system_time(:millisecond) + Mount.longest_lifetime(router))
+      Tombstones.put(id, System.system_time(:millisecond) + Limit.most(:milliseconds))
       Server.session_over(router, id)
     end
   end

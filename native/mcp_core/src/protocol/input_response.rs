@@ -2,22 +2,34 @@
 
 use crate::json::{Kind, View, member, values};
 
-/// Whether `view` is a result of an input request of any kind.
+/// Whether `view` is a result of an input request. If it has members of several kinds, it must be a
+/// result of each of them, because only the handler knows which kind it reads.
 #[must_use]
 pub fn is_input_response(view: View<'_, '_>) -> bool {
-    is_elicit_result(view) || is_sampling_result(view) || is_roots_result(view)
+    let has = |member: &str| view.get(member).is_some();
+    let (elicited, sampled) = (has("action"), has("role") || has("model"));
+    let listed = has("roots");
+    (elicited || sampled || listed)
+        && (!elicited || is_elicit_result(view))
+        && (!sampled || is_sampling_result(view))
+        && (!listed || is_roots_result(view))
 }
 
 fn is_elicit_result(view: View<'_, '_>) -> bool {
     let action = view.get("action").and_then(|action| action.text());
     let content = view.get("content");
     matches!(action.as_deref(), Some("accept" | "decline" | "cancel"))
-        && content.is_none_or(|content| {
-            content.kind() == Kind::Object && values(content.raw()).into_iter().all(is_form_value)
-        })
+        && content.is_none_or(is_form)
 }
 
-/// A form is flat. Some clients send null for a field without a value.
+/// A form is flat. Some clients send null for a missing form, or for a field without a value.
+fn is_form(content: View<'_, '_>) -> bool {
+    match content.kind() {
+        Kind::Object => values(content.raw()).into_iter().all(is_form_value),
+        kind => kind == Kind::Null,
+    }
+}
+
 fn is_form_value(value: &[u8]) -> bool {
     match value.first() {
         Some(b'{') => false,
@@ -52,7 +64,8 @@ fn is_block(block: &[u8]) -> bool {
             has("id", is_string) && has("name", is_string) && has("input", is_object)
         }
         Some(br#""tool_result""#) => has("toolUseId", is_string) && has("content", is_array),
-        Some(kind) => is_string(kind),
+        // An escaped name of a known type would get past the checks.
+        Some(kind) => is_string(kind) && !kind.contains(&b'\\'),
         None => false,
     }
 }

@@ -72,6 +72,9 @@ fn input_responses_must_be_answers() {
         filled(json!([])),
         filled(json!({"name": {"a": 1}})),
         filled(json!({"names": ["Ada", 1]})),
+        json!({"action": "accept", "content": {"name": {"a": 1}}, "roots": []}),
+        json!({"role": "assistant", "model": "m", "content": [5], "roots": []}),
+        json!({"action": "decline", "roots": [{"uri": 5}]}),
         json!({"roots": "x"}),
         json!({"roots": [5]}),
         json!({"roots": [{}]}),
@@ -94,6 +97,7 @@ fn input_responses_must_be_answers() {
     }
     for response in [
         json!({"action": "decline"}),
+        json!({"action": "decline", "content": null}),
         filled(json!({"name": "Ada", "age": 5, "size": 1.5, "ok": true, "none": null})),
         filled(json!({"names": [], "more": ["Ada"]})),
         sampled(json!({"type": "text", "text": "x"})),
@@ -109,6 +113,17 @@ fn input_responses_must_be_answers() {
         assert_eq!(unsound(json!({"k": response})), none, "{response}");
     }
     work(NO_SESSION, &with(json!({})));
+    let escaped = with(json!({"k": sampled(json!({"type": "text", "text": 5}))})).to_string();
+    let escaped = escaped.replace(r#""type":"text""#, r#""type":"te\u0078t""#);
+    match admit(
+        &catalog,
+        NO_SESSION,
+        escaped.as_bytes(),
+        &MessageLimits::default(),
+    ) {
+        Admission::Request(request) => assert_eq!(request.input.unsound, ["k"]),
+        other => panic!("no request but {other:?}"),
+    }
     let mut message = modern("tools/call", json!({"name": "add"}));
     message["params"]["requestState"] = json!(7);
     refuses(NO_SESSION, &message, -32602);
