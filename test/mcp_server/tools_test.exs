@@ -148,7 +148,7 @@ defmodule McpServer.ToolsTest do
     scope = {router, session: id(broken)}
     assert Tools.put(scope, tool("mine"), {Handlers, :sum}) == :ok
     Process.unlink(broken.connection)
-    :sys.replace_state(broken.connection, fn _state -> :broken end)
+    :sys.replace_state(broken.connection, fn _state -> %{} end)
     send(broken.connection, :timeout)
     eventually(fn -> Tools.names(scope) == [] end)
     refused = {:error, "no session of this router with this id is open"}
