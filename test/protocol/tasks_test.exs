@@ -293,13 +293,6 @@ defmodule McpServer.Protocol.TasksTest do
       end
     end
 
-    test "with a JSON-RPC error whose code has more than 32 bits" do
-      error = McpServer.JsonRpc.Error.new(code: 5_000_000_000, message: "closed")
-      client = open(fn _, _ -> {:error, error} end, @stateless)
-      %{"taskId" => id} = create(client)
-      assert settled(client, id)["error"] == %{"code" => 5_000_000_000, "message" => "closed"}
-    end
-
     test "with a JSON-RPC error whose code the revision does not have" do
       error = McpServer.JsonRpc.Error.new(code: -32_050, message: "closed")
 
