@@ -126,7 +126,7 @@ impl<'a> Sent<'a> {
             return;
         };
         let code = match error.iter().find(|(key, _)| key == "code") {
-            Some((_, Tree::Integer(code))) => *code,
+            Some((_, Tree::Integer(code))) => i32::try_from(*code).expect("a code"),
             code => panic!("{code:?}"),
         };
         assert!(standard_message(code).is_some(), "code {code}");

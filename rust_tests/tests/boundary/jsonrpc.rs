@@ -27,7 +27,7 @@ enum Sorted {
         error: String,
     },
     Refused {
-        code: i64,
+        code: i32,
         id: Option<Id>,
         answerable: bool,
     },
@@ -99,7 +99,7 @@ fn sorted(message: Result<Message<'_, '_>, mcp_core::jsonrpc::InvalidMessage>) -
 }
 
 /// A refusal that is to be answered.
-fn refused(code: i64, id: Option<Id>) -> Sorted {
+fn refused(code: i32, id: Option<Id>) -> Sorted {
     Sorted::Refused {
         code,
         id,

@@ -71,7 +71,7 @@ fn status(context: Context<'_>, message: &Value) -> u16 {
 }
 
 #[track_caller]
-fn refuses(context: Context<'_>, message: &Value, code: i64) -> Value {
+fn refuses(context: Context<'_>, message: &Value, code: i32) -> Value {
     let reply = answer(context, message.to_string());
     assert_eq!(reply["error"]["code"], code, "{message} gave {reply}");
     reply

@@ -25,11 +25,11 @@ pub const STREAM_HEADERS: [(&str, &str); 3] = [
 ];
 
 impl HttpAnswer {
-    fn refusal(status: u16, code: i64, message: &str) -> Self {
+    fn refusal(status: u16, code: i32, message: &str) -> Self {
         Self::with_data(status, code, message, None)
     }
 
-    fn with_data(status: u16, code: i64, message: &str, data: Option<&[u8]>) -> Self {
+    fn with_data(status: u16, code: i32, message: &str, data: Option<&[u8]>) -> Self {
         let mut body = Vec::with_capacity(128);
         write_error(&mut body, None, Revision::NEWEST, code, message, data);
         Self {

@@ -6,7 +6,7 @@ use crate::revision::{Era, Revision};
 
 macro_rules! errors {
     ($($(#[$doc:meta])* $constant:ident = $code:literal, $name:literal, $text:literal;)*) => {
-        $($(#[$doc])* pub const $constant: i64 = $code;)*
+        $($(#[$doc])* pub const $constant: i32 = $code;)*
 
         /// The standard message of a code, if it has one.
         ///
@@ -17,7 +17,7 @@ macro_rules! errors {
         /// assert_eq!(standard_message(1), None);
         /// ```
         #[must_use]
-        pub const fn standard_message(code: i64) -> Option<&'static str> {
+        pub const fn standard_message(code: i32) -> Option<&'static str> {
             Some(match code {
                 $($constant => $text,)*
                 _ => return None,
@@ -33,7 +33,7 @@ macro_rules! errors {
         /// assert_eq!(code_named("no_such_name"), None);
         /// ```
         #[must_use]
-        pub fn code_named(name: &str) -> Option<i64> {
+        pub fn code_named(name: &str) -> Option<i32> {
             Some(match name {
                 $($name => $constant,)*
                 _ => return None,
@@ -68,7 +68,7 @@ errors! {
 /// The code in `revision`: since 2026-07-28 an unknown resource is `-32602`, and the specification
 /// owns `-32099` to `-32020`. A code that the revision does not allow becomes `-32603`.
 #[must_use]
-pub fn code_in(revision: Revision, code: i64) -> i64 {
+pub fn code_in(revision: Revision, code: i32) -> i32 {
     match (code, revision.era()) {
         (URL_ELICITATION_REQUIRED, _) if revision != Revision::V2025_11_25 => INTERNAL_ERROR,
         (RESOURCE_NOT_FOUND, Era::Stateless) => INVALID_PARAMS,
@@ -79,7 +79,7 @@ pub fn code_in(revision: Revision, code: i64) -> i64 {
 
 /// The HTTP status of a handler's error: most ride on 200.
 #[must_use]
-pub fn handler_status(revision: Revision, code: i64) -> u16 {
+pub fn handler_status(revision: Revision, code: i32) -> u16 {
     match (code, revision.era()) {
         (HEADER_MISMATCH | MISSING_CAPABILITY | UNSUPPORTED_VERSION, Era::Stateless) => 400,
         _ => 200,
@@ -94,7 +94,7 @@ pub fn handler_status(revision: Revision, code: i64) -> u16 {
 /// assert_eq!(explained(INVALID_PARAMS, "no name"), "Invalid params: no name");
 /// ```
 #[must_use]
-pub fn explained(code: i64, reason: &str) -> String {
+pub fn explained(code: i32, reason: &str) -> String {
     format!("{}: {reason}", standard_message(code).unwrap_or_default())
 }
 

@@ -47,7 +47,7 @@ pub enum Outcome<'d, 'a> {
 #[error("{message}")]
 pub struct InvalidMessage {
     /// The error code: −32600 or −32602.
-    pub code: i64,
+    pub code: i32,
     /// The code's standard text and the reason. It repeats no part of the message.
     pub message: String,
     /// The id of the response, if the message has a valid and unambiguous one.
@@ -224,7 +224,7 @@ impl<'d, 'a> Members<'d, 'a> {
         &self,
         method: &str,
         limits: &EnvelopeLimits,
-    ) -> Option<(i64, Cow<'static, str>)> {
+    ) -> Option<(i32, Cow<'static, str>)> {
         if method.len() > limits.max_method_bytes {
             return Some((INVALID_REQUEST, method_too_long(limits).into()));
         }

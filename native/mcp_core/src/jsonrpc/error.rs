@@ -24,7 +24,7 @@ pub fn write_error(
     out: &mut Vec<u8>,
     id: Option<&Id>,
     revision: Revision,
-    code: i64,
+    code: i32,
     message: &str,
     data: Option<&[u8]>,
 ) {
@@ -38,7 +38,7 @@ pub fn write_error(
         None => out.extend_from_slice(br#","id":null"#),
     }
     out.extend_from_slice(br#","error":{"code":"#);
-    write_integer(out, code);
+    write_integer(out, i64::from(code));
     out.extend_from_slice(br#","message":"#);
     write_string(out, message);
     if let Some(data) = data {

@@ -42,7 +42,7 @@ impl Answered {
         Self::Http,
     ];
 
-    pub(super) fn error(code: i64) -> Self {
+    pub(super) fn error(code: i32) -> Self {
         match code {
             jsonrpc::PARSE_ERROR => Self::ParseError,
             jsonrpc::INVALID_REQUEST => Self::InvalidRequest,

@@ -20,7 +20,7 @@ const MAX_ECHOED_VERSION: usize = 64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// The JSON-RPC error code.
-    pub code: i64,
+    pub code: i32,
     /// The error message. It is safe to send to a peer.
     pub message: String,
     /// The error's `data`.
@@ -43,7 +43,7 @@ pub struct Answer {
 impl Refusal {
     /// A refusal without data.
     #[must_use]
-    pub fn new(code: i64, message: impl Into<String>) -> Self {
+    pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -54,11 +54,11 @@ impl Refusal {
 
     /// A refusal with the standard message of a code.
     #[must_use]
-    pub fn standard(code: i64) -> Self {
+    pub fn standard(code: i32) -> Self {
         Self::new(code, jsonrpc::standard_message(code).unwrap_or_default())
     }
 
-    fn explained(code: i64, reason: &str) -> Self {
+    fn explained(code: i32, reason: &str) -> Self {
         Self::new(code, jsonrpc::explained(code, reason))
     }
 

@@ -280,7 +280,7 @@ fn encode_error<'a>(
 
 /// The message of an error: a text; a reason, which follows the standard message; or `nil` for the
 /// standard message.
-fn error_text(code: i64, message: Term<'_>) -> NifResult<Cow<'_, str>> {
+fn error_text(code: i32, message: Term<'_>) -> NifResult<Cow<'_, str>> {
     if let Ok(text) = message.decode::<&str>() {
         return Ok(text.into());
     }
@@ -293,19 +293,19 @@ fn error_text(code: i64, message: Term<'_>) -> NifResult<Cow<'_, str>> {
 
 /// The code of an error's name.
 #[rustler::nif]
-fn error_code(name: Term<'_>) -> NifResult<i64> {
+fn error_code(name: Term<'_>) -> NifResult<i32> {
     code_of(name)
 }
 
 /// The code and the HTTP status of a handler's error in a revision.
 #[rustler::nif]
-fn handler_error(revision_name: &str, code: i64) -> NifResult<(i64, u16)> {
+fn handler_error(revision_name: &str, code: i32) -> NifResult<(i32, u16)> {
     let revision = revision(revision_name)?;
     let status = jsonrpc::handler_status(revision, code);
     Ok((jsonrpc::code_in(revision, code), status))
 }
 
-fn code_of(name: Term<'_>) -> NifResult<i64> {
+fn code_of(name: Term<'_>) -> NifResult<i32> {
     jsonrpc::code_named(&name.atom_to_string()?).ok_or(Error::BadArg)
 }
 

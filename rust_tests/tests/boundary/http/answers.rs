@@ -8,7 +8,7 @@ use super::head::header;
 #[test]
 fn each_has_its_status_and_a_json_rpc_error() {
     let challenge = Challenge::default();
-    let answers: [(HttpAnswer, u16, i64, Option<&str>); 16] = [
+    let answers: [(HttpAnswer, u16, i32, Option<&str>); 16] = [
         (http::resume_gone(), 400, -32600, None),
         (http::unauthorized(&challenge), 401, -32600, None),
         (http::forbidden(&challenge), 403, -32600, None),

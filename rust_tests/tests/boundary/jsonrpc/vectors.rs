@@ -60,8 +60,8 @@ fn corpus_m1_to_m14_every_envelope_vector_is_sorted_as_it_says() {
     println!("corpus: jsonrpc-vectors, envelopes: {}", cases.len());
 }
 
-fn code(case: &Value) -> i64 {
-    case["code"].as_i64().unwrap()
+fn code(case: &Value) -> i32 {
+    i32::try_from(case["code"].as_i64().unwrap()).unwrap()
 }
 
 fn error_id(id: &Value) -> Option<Id> {
