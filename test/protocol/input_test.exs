@@ -393,9 +393,8 @@ defmodule McpServer.Protocol.InputTest do
     end
 
     test "parts of a question may be atoms" do
-      page = %McpServer.InputRequest{elicit_url("Pay", "https://pay.example", "1") | params: nil}
-      %{params: params} = elicit_url("Pay", "https://pay.example", "1")
-      run = answers(fn _, _ -> input_required(q: %{page | params: %{params | "mode" => :url}}) end)
+      page = elicit_url("Pay", "https://pay.example", "1")
+      run = answers(fn _, _ -> input_required(q: %{page | params: %{page.params | "mode" => :url}}) end)
       forms = [client_capabilities: %{"elicitation" => %{"form" => %{}}}]
       assert {:error, %{"code" => -32021, "data" => data}} = call_tool("run", %{}, run ++ forms)
       assert data == %{"requiredCapabilities" => %{"elicitation" => %{"url" => %{}}}}
