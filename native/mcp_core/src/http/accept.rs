@@ -93,8 +93,8 @@ const WHOLE: u16 = 1000;
 
 /// The media ranges of a value; invalid ones are skipped.
 fn ranges(value: &str) -> impl Iterator<Item = Range<'_>> {
-    outside_quotes(value, ',').filter_map(|range| {
-        let mut parts = outside_quotes(range, ';').map(str::trim);
+    outside_quotes(value, b',').filter_map(|range| {
+        let mut parts = outside_quotes(range, b';').map(str::trim);
         let (main, sub) = parts.next()?.split_once('/')?;
         let mut weight = WHOLE;
         for parameter in parts {
@@ -122,18 +122,35 @@ fn thousandths(weight: &str) -> Option<u16> {
     }
 }
 
-/// Splits at each separator outside quoted strings.
-pub(super) fn outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &str> {
+/// Splits at each separator, an ASCII character, outside quoted strings.
+pub(super) fn outside_quotes(text: &str, separator: u8) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = unquoted(text, separator);
+        rest = text.get(end.saturating_add(1)..);
+        text.get(..end)
+    })
+}
+
+/// The place of the first separator outside quoted strings, or the length of the text.
+fn unquoted(text: &str, separator: u8) -> usize {
     let mut quoted = false;
     let mut escaped = false;
-    text.split(move |letter| {
-        if escaped {
+    let found = text.bytes().position(|byte| match byte {
+        _ if escaped => {
             escaped = false;
-        } else if quoted && letter == '\\' {
-            escaped = true;
-        } else if letter == '"' {
-            quoted = !quoted;
+            false
         }
-        letter == separator && !quoted
-    })
+        b'\\' if quoted => {
+            escaped = true;
+            false
+        }
+        b'"' => {
+            quoted = !quoted;
+            false
+        }
+        _ => byte == separator && !quoted,
+    });
+    found.unwrap_or(text.len())
 }

@@ -61,10 +61,10 @@ pub(crate) fn check(policy: &Policy, head: &Head<'_>) -> Result<(), Foreign> {
 }
 
 fn allowed_host(policy: &Policy, text: &str) -> Result<Authority, Foreign> {
-    if !authority::is_well_formed(text) {
-        return Err(Foreign::NotAHost);
+    // What can be parsed is well-formed.
+    match Authority::parse(text) {
+        Some(host) if policy.allows_host(&host) => Ok(host),
+        None if !authority::is_well_formed(text) => Err(Foreign::NotAHost),
+        Some(_) | None => Err(Foreign::Host),
     }
-    Authority::parse(text)
-        .filter(|host| policy.allows_host(host))
-        .ok_or(Foreign::Host)
 }

@@ -4,9 +4,13 @@ use super::accept::outside_quotes;
 use super::answer::{self, HttpAnswer};
 use super::head::{Field, Head, is_token, printable, trimmed};
 
+const JSON: &str = "application/json";
+
 /// A body must be JSON in UTF-8. A page may send other content types without a preflight.
 pub(super) fn check_content(head: &Head<'_>) -> Result<(), HttpAnswer> {
     let is_json = match head.field("content-type") {
+        // Nearly all clients send it without parameters.
+        Field::One(value) if value.eq_ignore_ascii_case(JSON.as_bytes()) => true,
         Field::One(value) => printable(value).is_some_and(is_json),
         Field::Absent | Field::Repeated => false,
     };
@@ -27,9 +31,9 @@ pub(super) fn check_content(head: &Head<'_>) -> Result<(), HttpAnswer> {
 }
 
 fn is_json(value: &str) -> bool {
-    let mut parts = outside_quotes(value, ';').map(str::trim);
+    let mut parts = outside_quotes(value, b';').map(str::trim);
     let essence = parts.next().unwrap_or_default();
-    essence.eq_ignore_ascii_case("application/json")
+    essence.eq_ignore_ascii_case(JSON)
         && parts.all(|parameter| parameter.is_empty() || is_harmless(parameter))
 }
 
