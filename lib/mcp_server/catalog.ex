@@ -75,7 +75,7 @@ defmodule McpServer.Catalog do
          arities = Enum.map(router.__mcp__(:hooks), &Access.arity/1),
          false <- nil in arities do
       {router.__mcp__(:fingerprint), empty_structs(router), experimental(router), Native.Library.loaded(),
-       {Server.used?(router), Server.tasks?(router)}, arities}
+       Server.usage(router), arities}
     else
       _incomplete -> nil
     end
@@ -246,7 +246,8 @@ defmodule McpServer.Catalog do
   @spec definition(module(), %{String.t() => list()}) :: {:ok, String.t()} | {:error, String.t()}
   def definition(router, rules \\ %{}) do
     check_router!(router)
-    run_time = %{"runTimeTools" => Server.used?(router), "runTimeTasks" => Server.tasks?(router)}
+    usage = Server.usage(router)
+    run_time = %{"runTimeTools" => usage != :none, "runTimeTasks" => usage == :with_tasks}
 
     declared =
       router |> declared() |> Map.merge(%{"rules" => rules, "public" => Rules.public(router)}) |> Map.merge(run_time)

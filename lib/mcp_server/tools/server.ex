@@ -97,9 +97,17 @@ defmodule McpServer.Tools.Server do
   # The application may not run while a router compiles.
   def used?(router), do: :ets.whereis(@name) != :undefined and :ets.member(@name, {:used, router})
 
-  @doc "Whether some run-time tools of a router may run as tasks."
-  @spec tasks?(module()) :: boolean()
-  def tasks?(router), do: used?(router) and :ets.member(@name, {:tasks, router})
+  @doc """
+  Whether a router has had run-time tools since this node started, and whether one of them may run as a task.
+  """
+  @spec usage(module()) :: :none | :without_tasks | :with_tasks
+  def usage(router) do
+    cond do
+      not used?(router) -> :none
+      :ets.member(@name, {:tasks, router}) -> :with_tasks
+      true -> :without_tasks
+    end
+  end
 
   @doc "The tools of a scope, sorted by name."
   @spec entries(module(), Recipient.t()) :: [{String.t(), entry()}]
