@@ -124,11 +124,20 @@ defmodule McpServer.Request do
   def expects_task?(%__MODULE__{task: nil}), do: false
   def expects_task?(%__MODULE__{revision: revision}), do: not Revision.stateless?(revision)
 
+  @typedoc "The fields of a summary without its id."
+  @type row :: {String.t(), String.t(), kind(), non_neg_integer() | nil, run_time :: map() | nil}
+
   @doc "The data of a running request for reports. The id is the only value whose size the client chooses."
   @spec summary(t()) :: t()
-  def summary(%__MODULE__{} = request) do
-    %{id: id, method: method, revision: revision, kind: kind, index: index, run_time: tool} = request
-    tool = tool && Map.take(tool, [:entry])
-    %{blank() | id: id, method: method, revision: revision, kind: kind, index: index, run_time: tool}
-  end
+  def summary(%__MODULE__{id: id} = request), do: from_row(id, to_row(request))
+
+  @doc "The fields of the summary, for a table."
+  @spec to_row(t()) :: row()
+  def to_row(%__MODULE__{method: method, revision: revision, kind: kind, index: index, run_time: tool}),
+    do: {method, revision, kind, index, tool && Map.take(tool, [:entry])}
+
+  @doc "The summary with these fields."
+  @spec from_row(id(), row()) :: t()
+  def from_row(id, {method, revision, kind, index, tool}),
+    do: %{blank() | id: id, method: method, revision: revision, kind: kind, index: index, run_time: tool}
 end

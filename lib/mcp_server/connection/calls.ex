@@ -3,7 +3,7 @@ defmodule McpServer.Connection.Calls do
   # The calls of a connection: waiting and running calls, their deadlines and their ends. Every admitted call ends
   # exactly once: answered, failed or cancelled.
 
-  alias McpServer.{Call, Catalog, Protocol, Request, Telemetry}
+  alias McpServer.{Call, Catalog, Protocol, Request}
   alias McpServer.Call.Trace
   alias McpServer.Protocol.Revision
 
@@ -25,7 +25,7 @@ defmodule McpServer.Connection.Calls do
   @typedoc """
   * `:deadline` – in `State.now/0` time; a call that waits for the client has a separate one
   * `:http_id` – the id of the HTTP request in the log, if it has one
-  * `:telemetry?` – whether events are sent about it
+  * `:started_at` – in native time, `nil` if no events are sent about it
   * `:holder` – the process that started an adopted call
   """
   @type call :: %{
@@ -37,8 +37,7 @@ defmodule McpServer.Connection.Calls do
           target: Replies.target(),
           timeout: pos_integer(),
           deadline: integer(),
-          started_at: integer(),
-          telemetry?: boolean(),
+          started_at: integer() | nil,
           progress: number() | nil,
           awaiting: Input.t() | nil,
           holder: pid() | nil
@@ -55,7 +54,7 @@ defmodule McpServer.Connection.Calls do
       target: target,
       base: state.base,
       bytes: state.line_bytes,
-      since: System.monotonic_time()
+      since: Report.event_time()
     }
 
     case claim(state, key) do
@@ -73,7 +72,7 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  defp claim(%{in_flight: in_flight}, key), do: InFlight.claim(in_flight, self(), key)
+  defp claim(%{in_flight: in_flight}, key), do: InFlight.claim(in_flight, key)
 
   # On a pipe further requests wait in the pipe. An HTTP client must be refused.
   defp overload(state, entry, :wait), do: wait(state, entry)
@@ -139,7 +138,8 @@ defmodule McpServer.Connection.Calls do
   def start_waiting(state) do
     if place?(state) do
       {entry, waiting} = Waiting.take(state.waiting)
-      start_waiting(start(%{state | waiting: waiting}, entry, System.monotonic_time()))
+      # A request that came without telemetry has no events.
+      start_waiting(start(%{state | waiting: waiting}, entry, entry.since && System.monotonic_time()))
     else
       state
     end
@@ -153,8 +153,7 @@ defmodule McpServer.Connection.Calls do
     request = Session.complete(state.session, entry.request)
     conn = conn(state, request, base)
     request = RunTimeTool.locate(catalog, request, conn)
-    telemetry? = Telemetry.enabled?()
-    {pid, monitor} = Call.start(catalog, request, conn, options, telemetry?)
+    {pid, monitor} = Call.start(catalog, request, conn, options, started_at != nil)
     timeout = Handler.timeout(catalog, request, options.timeout)
 
     call = %{
@@ -168,7 +167,6 @@ defmodule McpServer.Connection.Calls do
       timeout: timeout,
       deadline: State.now() + timeout,
       started_at: started_at,
-      telemetry?: telemetry?,
       progress: nil,
       awaiting: nil,
       holder: nil
@@ -221,7 +219,6 @@ defmodule McpServer.Connection.Calls do
       timeout: entry.timeout,
       deadline: entry.deadline,
       started_at: entry.started_at,
-      telemetry?: entry.telemetry?,
       progress: nil,
       awaiting: nil,
       holder: holder

@@ -3,7 +3,8 @@ defmodule McpServer.Connection.InFlight do
   # The unanswered requests of a session over HTTP. The process that holds a request starts its call and answers it, and
   # the session's process takes no part in most calls.
   #
-  # A request has a row in a public table, keyed by its session's process and its id, so that ids are unique. The first
+  # A request has a row in a public table: `{{session, id}, turns, holder, call, entry}`, so that ids are unique. `call`
+  # is `nil` until it runs, and `entry` is `nil` for a call that the session has started itself. The first
   # process to take its turn at the row ends the call: the holder when there is a result, or the session, which then
   # adopts the call. The other process passes on the call's messages. The table outlives both. Counters tell holders
   # about the session: the number of taken places and of calls that wait for the client, whether it is ending, its log
@@ -29,14 +30,16 @@ defmodule McpServer.Connection.InFlight do
 
   @type t :: %__MODULE__{counters: :atomics.atomics_ref(), most: pos_integer()}
 
-  @typedoc "The data of a call that the session may adopt. `:since` is the arrival of its request, in milliseconds."
+  @typedoc """
+  The data of a call that the session may adopt. `:request` is a `Request.summary/1`. `:since` is the arrival of the
+  request, in milliseconds.
+  """
   @type entry :: %{
           request: Request.t(),
           http_id: String.t() | nil,
           timeout: pos_integer(),
           deadline: integer(),
-          started_at: integer(),
-          telemetry?: boolean(),
+          started_at: integer() | nil,
           since: integer(),
           events?: boolean()
         }
@@ -58,17 +61,40 @@ defmodule McpServer.Connection.InFlight do
     in_flight
   end
 
-  @doc "Takes an id and a place, for a call that the calling process starts for the session."
-  @spec claim(t(), session :: pid(), Request.id()) :: :ok | :duplicate | :full
-  def claim(in_flight, session, id) do
-    # Only the session ends a call that it has started itself.
-    turns = if session == self(), do: 1, else: 0
+  @doc "Takes an id and a place, for a call that the calling process starts in its session."
+  @spec claim(t(), Request.id()) :: :ok | :duplicate | :full
+  # The turn is taken, because only the session ends a call that it has started itself.
+  def claim(in_flight, id), do: claim_row(in_flight, self(), id, {{self(), id}, 1, self(), nil, nil})
 
+  @doc "Takes an id and a place, for a call that the calling process starts for another process's session."
+  @spec claim(t(), session :: pid(), entry()) :: :ok | :duplicate | :full
+  def claim(in_flight, session, %{request: %{id: id}} = entry),
+    do: claim_row(in_flight, session, id, {{session, id}, 0, self(), nil, pack(entry)})
+
+  defp claim_row(in_flight, session, id, row) do
     cond do
-      not :ets.insert_new(@table, {{session, id}, turns, self(), nil, nil}) -> :duplicate
+      not :ets.insert_new(@table, row) -> :duplicate
       :atomics.add_get(in_flight.counters, @taken, 1) <= in_flight.most -> :ok
       true -> refuse(in_flight, session, id)
     end
+  end
+
+  # Every claim copies the entry into the table, so it is a small tuple there.
+  defp pack(entry) do
+    %{http_id: http_id, timeout: timeout, deadline: deadline, started_at: started_at, since: since} = entry
+    {Request.to_row(entry.request), http_id, timeout, deadline, started_at, since, entry.events?}
+  end
+
+  defp unpack(id, {row, http_id, timeout, deadline, started_at, since, events?}) do
+    %{
+      request: Request.from_row(id, row),
+      http_id: http_id,
+      timeout: timeout,
+      deadline: deadline,
+      started_at: started_at,
+      since: since,
+      events?: events?
+    }
   end
 
   defp refuse(in_flight, session, id) do
@@ -77,8 +103,8 @@ defmodule McpServer.Connection.InFlight do
   end
 
   @doc "Registers the running call of a request. From now on the session may adopt it."
-  @spec put(session :: pid(), Request.id(), call :: pid(), entry()) :: boolean()
-  def put(session, id, call, entry), do: :ets.update_element(@table, {session, id}, [{4, call}, {5, entry}])
+  @spec put(session :: pid(), Request.id(), call :: pid()) :: boolean()
+  def put(session, id, call), do: :ets.update_element(@table, {session, id}, {4, call})
 
   @doc "Whether the calling holder of a request may end its call, because the session has not adopted it."
   @spec end?(session :: pid(), Request.id()) :: boolean()
@@ -94,9 +120,9 @@ defmodule McpServer.Connection.InFlight do
   @doc "Adopts a call from the holder of its request, unless the holder has ended it."
   @spec adopt(session :: pid(), Request.id()) :: {:ok, holder :: pid(), call :: pid(), entry()} | :none
   def adopt(session, id) do
-    with [{key, 0, holder, call, entry}] when call != nil <- :ets.lookup(@table, {session, id}),
+    with [{key, 0, holder, call, packed}] when call != nil <- :ets.lookup(@table, {session, id}),
          true <- first?(key) do
-      {:ok, holder, call, entry}
+      {:ok, holder, call, unpack(id, packed)}
     else
       _ended_or_adopted -> :none
     end
@@ -193,7 +219,7 @@ defmodule McpServer.Connection.InFlight do
   @spec starting?(session :: pid(), Request.id()) :: boolean()
   def starting?(session, id) do
     case :ets.lookup(@table, {session, id}) do
-      [{_key, 0, holder, nil, nil}] -> Process.alive?(holder)
+      [{_key, 0, holder, nil, _packed}] -> Process.alive?(holder)
       _running_or_none -> false
     end
   end
@@ -205,9 +231,9 @@ defmodule McpServer.Connection.InFlight do
   @spec closed?(t()) :: boolean()
   def closed?(in_flight), do: :atomics.get(in_flight.counters, @closed) == 1
 
-  @doc "Notes the time of a client's request."
-  @spec seen(t()) :: :ok
-  def seen(in_flight), do: :atomics.put(in_flight.counters, @seen, System.monotonic_time(:millisecond))
+  @doc "Notes the time of a client's request, in milliseconds."
+  @spec seen(t(), now :: integer()) :: :ok
+  def seen(in_flight, now \\ System.monotonic_time(:millisecond)), do: :atomics.put(in_flight.counters, @seen, now)
 
   @doc "The time of the client's last request, in milliseconds."
   @spec seen_at(t()) :: integer()

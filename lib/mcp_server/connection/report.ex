@@ -12,18 +12,21 @@ defmodule McpServer.Connection.Report do
   @type source ::
           State.t() | %{router: module(), catalog: Catalog.t(), transport: atom(), revision: String.t() | nil}
 
-  @typedoc "The reported data of a call."
+  @typedoc "The reported data of a call. `:started_at` is `nil` if no events are sent about it."
   @type call :: %{
           :request => Request.t(),
-          :started_at => integer(),
-          :telemetry? => boolean(),
+          :started_at => integer() | nil,
           :pid => pid(),
           optional(atom()) => term()
         }
 
+  @doc "The present time for the events of a call (native time), `nil` if no events are sent about it."
+  @spec event_time() :: integer() | nil
+  def event_time, do: if(Telemetry.enabled?(), do: System.monotonic_time())
+
   @doc "Reports the start of a call that was admitted at `since` (native time), with the repairs of its arguments."
-  @spec started(source(), call(), [McpServer.Schema.Validator.repair()], integer()) :: :ok
-  def started(_state, %{telemetry?: false}, _repairs, _since), do: :ok
+  @spec started(source(), call(), [McpServer.Schema.Validator.repair()], integer() | nil) :: :ok
+  def started(_state, %{started_at: nil}, _repairs, _since), do: :ok
 
   def started(state, call, repairs, since) do
     if Telemetry.attached?([:operation, :stop]) or Telemetry.attached?([:request, :cancelled]),
@@ -57,7 +60,7 @@ defmodule McpServer.Connection.Report do
   @doc "Reports the end of a call, with its answer if it has one."
   @spec ended(source(), call(), Dispatch.outcome() | :cancelled, Protocol.message() | nil) :: :ok
   def ended(state, call, outcome, reply \\ nil)
-  def ended(_state, %{telemetry?: false}, _outcome, _reply), do: :ok
+  def ended(_state, %{started_at: nil}, _outcome, _reply), do: :ok
 
   def ended(state, call, outcome, reply) do
     {event, more} = ending(call, outcome)

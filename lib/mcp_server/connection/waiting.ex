@@ -8,14 +8,16 @@ defmodule McpServer.Connection.Waiting do
 
   defstruct queue: :queue.new(), count: 0, bytes: 0
 
-  @typedoc "`:bytes` is the length of a request's line, `:since` its arrival (native time)."
+  @typedoc """
+  `:bytes` is the length of a request's line. `:since` is its arrival (native time), `nil` if no events are sent about it.
+  """
   @type entry :: %{
           key: Session.key(),
           request: Request.t(),
           base: Conn.t(),
           target: Replies.target(),
           bytes: non_neg_integer(),
-          since: integer()
+          since: integer() | nil
         }
 
   @type t :: %__MODULE__{

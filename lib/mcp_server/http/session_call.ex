@@ -14,9 +14,9 @@ defmodule McpServer.Http.SessionCall do
   # there ends the call. If the session was first, the holder passes the call's messages to it.
   # `McpServer.Http.Sessions` tells the holder when the session's process ends.
 
-  alias McpServer.{Call, Request, Telemetry}
+  alias McpServer.{Call, Request}
   alias McpServer.Call.Trace
-  alias McpServer.Connection.{Calls, InFlight}
+  alias McpServer.Connection.{Calls, InFlight, Report}
   alias McpServer.Dispatch.{Failure, Handler, RunTimeTool}
   alias McpServer.Http.{Exchange, HeldCall, Mount, Sessions, Sink, StatelessCall, Usage}
 
@@ -34,7 +34,6 @@ defmodule McpServer.Http.SessionCall do
     :deadline,
     :timeout,
     :started_at,
-    :telemetry?,
     :stream_at,
     passed_on?: false
   ]
@@ -61,67 +60,39 @@ defmodule McpServer.Http.SessionCall do
           deadline: integer() | nil,
           timeout: pos_integer() | nil,
           started_at: integer() | nil,
-          telemetry?: boolean() | nil,
           stream_at: integer() | :infinity | nil,
           passed_on?: boolean()
         }
 
   @doc "Serves the request. `:other` means that the session is about to end and must answer it."
   @spec serve(Mount.t(), Request.t(), StatelessCall.origin(), session(), Sink.t()) :: Sink.t() | :other
-  def serve(mount, request, origin, {_id, pid, %{in_flight: in_flight}} = session, sink) do
-    InFlight.seen(in_flight)
-
-    case InFlight.claim(in_flight, pid, request.id) do
-      :ok -> claimed(mount, request, origin, session, sink)
-      :duplicate -> HeldCall.reply(mount, sink, {:status, 400}, Calls.duplicate(request))
-      :full -> HeldCall.reply(mount, sink, {:status, 429}, Calls.busy(request))
-    end
-  end
-
-  # The check follows the claim: so either the ending session sees the claim, or this process sees the end.
-  defp claimed(mount, request, origin, {_id, pid, %{in_flight: in_flight}} = session, sink) do
-    if InFlight.closed?(in_flight) do
-      InFlight.release(in_flight, pid, request.id)
-      :other
-    else
-      Usage.take(sink.account, :exchanges, 1, :infinity)
-      sink = run(mount, request, origin, session, sink)
-      Usage.give(sink.account, :exchanges, 1)
-      sink
-    end
-  end
-
-  defp run(mount, request, origin, {id, session, %{in_flight: in_flight} = context}, sink) do
+  def serve(mount, request, origin, {id, session, %{in_flight: in_flight} = context}, sink) do
     %{catalog: catalog, base: base, events?: events?} = origin
-    %{router: router, bounds: bounds} = mount
-    request = complete(request, context)
-    conn = %{base | session_id: id, log_level: InFlight.level(in_flight), router: router}
-    request = RunTimeTool.locate(catalog, request, conn)
-    telemetry? = Telemetry.enabled?()
-    {pid, monitor} = Call.start(catalog, request, conn, bounds, telemetry?, session)
-    timeout = Handler.timeout(catalog, request, bounds.timeout)
-    started_at = System.monotonic_time()
+    conn = %{base | session_id: id, log_level: InFlight.level(in_flight), router: mount.router}
+    request = RunTimeTool.locate(catalog, complete(request, context), conn)
+    timeout = Handler.timeout(catalog, request, mount.bounds.timeout)
     now = Sink.now()
+    InFlight.seen(in_flight, now)
 
     call = %__MODULE__{
       mount: mount,
-      sink: Sink.forget(sink),
+      sink: sink,
       origin: origin,
       session: session,
       session_id: id,
       in_flight: in_flight,
       request: Request.summary(request),
-      pid: pid,
-      monitor: monitor,
       timeout: timeout,
       deadline: now + timeout,
-      started_at: started_at,
-      telemetry?: telemetry?,
+      started_at: Report.event_time(),
       stream_at: if(events?, do: now + mount.stream_after, else: :infinity)
     }
 
-    HeldCall.started(call, request.repairs)
-    call |> enter(now) |> await(now)
+    case InFlight.claim(in_flight, session, entry(call, now)) do
+      :ok -> claimed(call, request, conn, now)
+      :duplicate -> HeldCall.reply(mount, sink, {:status, 400}, Calls.duplicate(request))
+      :full -> HeldCall.reply(mount, sink, {:status, 429}, Calls.busy(request))
+    end
   end
 
   defp complete(%{client_capabilities: nil} = request, context),
@@ -129,21 +100,39 @@ defmodule McpServer.Http.SessionCall do
 
   defp complete(request, _facts), do: request
 
-  # From here on the session can adopt the call. A session that began to end meanwhile has not seen the call.
-  defp enter(%{session: session, request: request, origin: origin} = call, now) do
-    %{timeout: timeout, deadline: deadline, started_at: started_at, telemetry?: telemetry?} = call
+  defp entry(%{request: request, origin: origin} = call, now) do
+    %{timeout: timeout, deadline: deadline, started_at: started_at} = call
 
-    InFlight.put(session, request.id, call.pid, %{
+    %{
       request: request,
       http_id: Trace.http_id(origin.base),
       timeout: timeout,
       deadline: deadline,
       started_at: started_at,
-      telemetry?: telemetry?,
       since: now,
       events?: origin.events?
-    })
+    }
+  end
 
+  # The check follows the claim: so either the ending session sees the claim, or this process sees the end.
+  defp claimed(%{in_flight: in_flight} = call, request, conn, now) do
+    if InFlight.closed?(in_flight) do
+      InFlight.release(in_flight, call.session, request.id)
+      :other
+    else
+      Usage.take(call.sink.account, :exchanges, 1, :infinity)
+      sink = call |> run(request, conn) |> await(now)
+      Usage.give(sink.account, :exchanges, 1)
+      sink
+    end
+  end
+
+  defp run(%{mount: mount, origin: origin, session: session} = call, %{repairs: repairs} = request, conn) do
+    {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, call.started_at != nil, session)
+    call = %{call | pid: pid, monitor: monitor, sink: Sink.forget(call.sink)}
+    HeldCall.started(call, repairs)
+    # From here on the session can adopt the call. A session that began to end meanwhile has not seen the call.
+    InFlight.put(session, call.request.id, pid)
     if InFlight.closed?(call.in_flight), do: hand_over(call), else: call
   end
 

@@ -6,7 +6,7 @@ defmodule McpServer.Http.StatelessCall do
   # result, notifications, the peer's end and the next due time. The answer is JSON if it is the first message. A
   # notification before the answer, or `stream_after` without one, opens a stream of events.
 
-  alias McpServer.{Call, Catalog, Conn, Protocol, Request, Share, Telemetry}
+  alias McpServer.{Call, Catalog, Conn, Protocol, Request, Share}
   alias McpServer.Connection.{Calls, Report}
   alias McpServer.Dispatch.{Failure, Handler, RunTimeTool, Subscribing}
   alias McpServer.Http.{HeldCall, ListenStream, Mount, Places, Sink}
@@ -23,7 +23,6 @@ defmodule McpServer.Http.StatelessCall do
     :deadline,
     :timeout,
     :started_at,
-    :telemetry?,
     :progress,
     :stream_at,
     :ends_at,
@@ -56,7 +55,6 @@ defmodule McpServer.Http.StatelessCall do
           deadline: integer() | nil,
           timeout: pos_integer() | nil,
           started_at: integer() | nil,
-          telemetry?: boolean() | nil,
           progress: number() | nil,
           stream_at: integer() | :infinity | nil,
           ends_at: integer() | nil,
@@ -98,10 +96,9 @@ defmodule McpServer.Http.StatelessCall do
     %{router: router, bounds: bounds} = mount
     conn = %{base | log_level: request.log_level, router: router}
     request = RunTimeTool.locate(catalog, request, conn)
-    telemetry? = Telemetry.enabled?()
-    {pid, monitor} = Call.start(catalog, request, conn, bounds, telemetry?)
+    started_at = Report.event_time()
+    {pid, monitor} = Call.start(catalog, request, conn, bounds, started_at != nil)
     timeout = Handler.timeout(catalog, request, bounds.timeout)
-    started_at = System.monotonic_time()
     now = Sink.now()
 
     call = %__MODULE__{
@@ -114,7 +111,6 @@ defmodule McpServer.Http.StatelessCall do
       timeout: timeout,
       deadline: now + timeout,
       started_at: started_at,
-      telemetry?: telemetry?,
       stream_at: if(events? and request.kind != :listen, do: now + mount.stream_after, else: :infinity)
     }
 
