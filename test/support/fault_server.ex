@@ -40,14 +40,14 @@ defmodule McpServer.FaultServer do
       @load <> "McpServer.Stdio.run(#{inspect(router)}, #{inspect([app: :mcp_server] ++ options)})"
   end
 
-  # The first and only line of stdout is the port.
+  # The first and only line of stdout is the port. Lines of stdin mean nothing: `ended/1` writes some.
   defp expression(:http, router, options) do
     # The log line with the port is not a fault.
     "McpServer.FaultServer.log_to_stderr(); Logger.put_module_level(McpServer.HttpServer, :warning); " <>
       "{:ok, _} = Application.ensure_all_started(:mcp_server); " <>
       @load <>
       "{:ok, server} = McpServer.HttpServer.start_link(#{inspect([router: router, port: 0] ++ options)}); " <>
-      "IO.puts(McpServer.HttpServer.port(server)); IO.read(:line); System.halt(0)"
+      "IO.puts(McpServer.HttpServer.port(server)); IO.read(:eof); System.halt(0)"
   end
 
   # Runs in the VM. Until Elixir 1.14 Logger has a console backend, later versions use a handler of Erlang.
