@@ -23,8 +23,6 @@ defmodule McpServer.HttpAuthKeysTest do
         host: "localhost"
       )
 
-    # Forgets the keys of an earlier issuer that may have had the same port.
-    :ok = McpServer.Auth.Issuer.forget_url(issuer.url)
     auth = [resource: @resource, issuer: issuer.url, scopes: ["mcp:use"]] ++ options
     server = HttpServers.start(kind, router: HttpRouter, auth: auth)
     log = capture_log(fn -> assert let_in?(server, token(good, issuer.url)) end)

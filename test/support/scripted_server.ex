@@ -3,6 +3,7 @@ defmodule McpServer.ScriptedServer do
   # protocol. The process that started it gets a message for each request: `{:requested, server, request}`.
   @moduledoc false
 
+  alias McpServer.Auth.{Introspector, Issuer}
   alias McpServer.JSON
 
   @enforce_keys [:id, :url]
@@ -30,8 +31,15 @@ defmodule McpServer.ScriptedServer do
     receive do
       {:listening, ^id, port} ->
         scheme = if options[:tls], do: "https", else: "http"
-        %__MODULE__{id: id, url: "#{scheme}://#{options[:host] || "127.0.0.1"}:#{port}"}
+        forget(%__MODULE__{id: id, url: "#{scheme}://#{options[:host] || "127.0.0.1"}:#{port}"})
     end
+  end
+
+  # An issuer of an earlier test may have had the same port.
+  defp forget(server) do
+    :ok = Issuer.forget_url(server.url)
+    :ok = Introspector.forget_url(server.url)
+    server
   end
 
   @doc "Starts a server that sends these responses in order, and then none."
