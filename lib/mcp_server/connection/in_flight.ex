@@ -4,11 +4,11 @@ defmodule McpServer.Connection.InFlight do
   # the session's process takes no part in most calls.
   #
   # A request has a row in a public table: `{{session, id}, turns, holder, call, entry}`, so that ids are unique. `call`
-  # is `nil` until it runs, and `entry` is `nil` for a call that the session has started itself. The first
-  # process to take its turn at the row ends the call: the holder when there is a result, or the session, which then
-  # adopts the call. The other process passes on the call's messages. The table outlives both. Counters tell holders
-  # about the session: the number of taken places and of calls that wait for the client, whether it is ending, its log
-  # level, and two times.
+  # is `nil` until it runs, and `entry` is `nil` for a call that the session has started itself. The first process to
+  # take its turn at the row ends the call: the holder when there is a result, or the session, which then adopts the
+  # call. The other process passes on the call's messages. The table outlives both. Counters tell holders about the
+  # session: the number of taken places and of calls that wait for the client, whether it is ending, its log level, and
+  # two times.
 
   alias McpServer.{Protocol, Request}
   alias McpServer.Connection.{Report, Session}
@@ -64,14 +64,14 @@ defmodule McpServer.Connection.InFlight do
   @doc "Takes an id and a place, for a call that the calling process starts in its session."
   @spec claim(t(), Request.id()) :: :ok | :duplicate | :full
   # The turn is taken, because only the session ends a call that it has started itself.
-  def claim(in_flight, id), do: claim_row(in_flight, self(), id, {{self(), id}, 1, self(), nil, nil})
+  def claim(in_flight, id), do: claim_row(in_flight, {{self(), id}, 1, self(), nil, nil})
 
   @doc "Takes an id and a place, for a call that the calling process starts for another process's session."
   @spec claim(t(), session :: pid(), entry()) :: :ok | :duplicate | :full
   def claim(in_flight, session, %{request: %{id: id}} = entry),
-    do: claim_row(in_flight, session, id, {{session, id}, 0, self(), nil, pack(entry)})
+    do: claim_row(in_flight, {{session, id}, 0, self(), nil, pack(entry)})
 
-  defp claim_row(in_flight, session, id, row) do
+  defp claim_row(in_flight, {{session, id}, _turns, _holder, nil, _entry} = row) do
     cond do
       not :ets.insert_new(@table, row) -> :duplicate
       :atomics.add_get(in_flight.counters, @taken, 1) <= in_flight.most -> :ok
@@ -79,23 +79,9 @@ defmodule McpServer.Connection.InFlight do
     end
   end
 
-  # Every claim copies the entry into the table, so it is a small tuple there.
-  defp pack(entry) do
-    %{http_id: http_id, timeout: timeout, deadline: deadline, started_at: started_at, since: since} = entry
-    {Request.to_row(entry.request), http_id, timeout, deadline, started_at, since, entry.events?}
-  end
-
-  defp unpack(id, {row, http_id, timeout, deadline, started_at, since, events?}) do
-    %{
-      request: Request.from_row(id, row),
-      http_id: http_id,
-      timeout: timeout,
-      deadline: deadline,
-      started_at: started_at,
-      since: since,
-      events?: events?
-    }
-  end
+  # Every claim copies the entry into the table, and most of its size would be empty fields of the request.
+  defp pack(entry), do: %{entry | request: Request.to_row(entry.request)}
+  defp unpack(id, entry), do: %{entry | request: Request.from_row(id, entry.request)}
 
   defp refuse(in_flight, session, id) do
     release(in_flight, session, id)
