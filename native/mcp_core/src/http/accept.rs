@@ -137,20 +137,14 @@ pub(super) fn outside_quotes(text: &str, separator: u8) -> impl Iterator<Item = 
 fn unquoted(text: &str, separator: u8) -> usize {
     let mut quoted = false;
     let mut escaped = false;
-    let found = text.bytes().position(|byte| match byte {
-        _ if escaped => {
-            escaped = false;
-            false
+    for (place, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            _ if byte == separator && !quoted => return place,
+            _ => {}
         }
-        b'\\' if quoted => {
-            escaped = true;
-            false
-        }
-        b'"' => {
-            quoted = !quoted;
-            false
-        }
-        _ => byte == separator && !quoted,
-    });
-    found.unwrap_or(text.len())
+    }
+    text.len()
 }

@@ -24,10 +24,9 @@ pub(crate) enum Field<'h> {
 impl<'h> Head<'h> {
     /// The values of a header, without the white space around them.
     pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &'h [u8]> {
-        // Comparing lengths first skips nearly all other names cheaply.
         self.headers
             .iter()
-            .filter(move |(found, _)| found.len() == name.len() && found.eq_ignore_ascii_case(name))
+            .filter(move |(found, _)| found.eq_ignore_ascii_case(name))
             .map(|(_, value)| trimmed(value))
     }
 

@@ -555,9 +555,6 @@ fn client_term<'a>(env: Env<'a>, client: Option<&Client<'a>>) -> NifResult<Term<
 }
 
 fn meta_term<'a>(env: Env<'a>, members: &[(String, &'a [u8])]) -> NifResult<Term<'a>> {
-    if members.is_empty() {
-        return Ok(Term::map_new(env));
-    }
     let members: NifResult<Vec<(&str, Term<'a>)>> = members
         .iter()
         .map(|(name, value)| Ok((name.as_str(), json(env, value)?)))
