@@ -2,7 +2,8 @@
 # time.
 
 debians=${MATRIX_FOLDER:-${XDG_CACHE_HOME:-$HOME/.cache}/mcp_server/matrix}
-mirror=${MATRIX_MIRROR:-http://deb.debian.org/debian}
+# Empty: debootstrap's own mirror.
+mirror=${MATRIX_MIRROR:-}
 
 # enter_debians COMMAND…: starts this script again in new namespaces. Their mounts and processes end with them.
 enter_debians() {
@@ -42,7 +43,7 @@ make_debian() {
   rm -rf "$chroot.new"
   mkdir -p "$debians"
   debootstrap --variant=minbase "$debian" "$chroot.new" "$mirror" "/usr/share/debootstrap/scripts/$script" >&2 ||
-    skip "debootstrap could not make a Debian $debian from $mirror"
+    skip "debootstrap could not make a Debian $debian${mirror:+ from $mirror}"
   mv "$chroot.new" "$chroot"
 }
 

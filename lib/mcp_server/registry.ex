@@ -1,7 +1,7 @@
 defmodule McpServer.Registry do
   @moduledoc false
-  # Makes the `server.json` of the MCP registry for a router, and checks it against the registry's schema. The schema
-  # and its licence are beside this file.
+  # Makes the `server.json` of the MCP registry for a router, and checks it against the registry's schema. The schema,
+  # without its descriptions and examples, and its licence are beside this file.
 
   alias McpServer.{JSON, Schema}
 
