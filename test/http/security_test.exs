@@ -68,7 +68,7 @@ defmodule McpServer.HttpSecurityTest do
     end
 
     both "random bytes flipped in good requests", %{server: server} do
-      :rand.seed(:exsss, {1, 2, 3})
+      McpServer.Properties.seed_random()
       bytes = server |> request_bytes(modern_call("echo", %{"text" => "x"})) |> IO.iodata_to_binary()
 
       for _ <- 1..200 do

@@ -104,7 +104,7 @@ defmodule McpServer.HttpVmTest do
     @tag req: "Y2"
     test "#{kind}: whatever is killed, only its own requests fail (200 kills of 1,000)" do
       vm = HttpVm.start(kind: unquote(kind))
-      :rand.seed(:exsss, {1, 2, 3})
+      McpServer.Properties.seed_random()
       assert serves?(vm.server)
 
       {killed, outcomes} =

@@ -80,8 +80,8 @@ if Code.ensure_loaded?(:jiffy) and McpServer.Properties.available?(McpServer.JSO
 
     @tag req: "F3"
     test "bytes and near JSON are judged as jiffy judges them" do
-      holds(:proper.forall(:proper_types.binary(), &same_verdict?/1), 2_000)
-      holds(:proper.forall(soup(), &same_verdict?/1), 6_000, 20)
+      holds(forall(:proper_types.binary(), &same_verdict?/1), 2_000)
+      holds(forall(soup(), &same_verdict?/1), 6_000, 20)
     end
 
     @tag req: "F3"
@@ -89,7 +89,7 @@ if Code.ensure_loaded?(:jiffy) and McpServer.Properties.available?(McpServer.JSO
       type = {json(), :proper_types.non_neg_integer(), :proper_types.byte()}
 
       holds(
-        :proper.forall(type, fn {term, place, byte} ->
+        forall(type, fn {term, place, byte} ->
           text = JSON.encode!(term)
           at = rem(place, byte_size(text))
           {before, <<_byte, rest::binary>>} = :erlang.split_binary(text, at)
@@ -102,7 +102,7 @@ if Code.ensure_loaded?(:jiffy) and McpServer.Properties.available?(McpServer.JSO
     @tag req: "F3"
     test "what either writes the other reads" do
       holds(
-        :proper.forall(json(), fn term ->
+        forall(json(), fn term ->
           theirs = IO.iodata_to_binary(:jiffy.encode(term, [:use_nil]))
           read(JSON.encode!(term)) === {:ok, term} and JSON.decode!(theirs) === term
         end),

@@ -11,8 +11,6 @@ defmodule McpServer.JSON.PropertyTest do
   @moduletag timeout: :infinity
 
   if McpServer.Properties.available?(__MODULE__) do
-    defp forall(type, fun), do: :proper.forall(type, fun)
-
     defp text, do: :proper_unicode.utf8(12)
 
     defp scalar do

@@ -82,6 +82,7 @@ defmodule McpServer.DualResponse.ExpiryTest do
   test "for any times, what is left is what has time left" do
     {clock, pass} = clock()
     name = server(clock: clock)
+    McpServer.Properties.seed_random()
     times = for _ <- 1..200, do: :rand.uniform(1_000)
     ids = for time <- times, do: {time, create!(name, 1, expiration: time).resource_id}
 
@@ -113,7 +114,7 @@ defmodule McpServer.DualResponse.ExpiryTest do
       type = {:proper_types.list(command), :proper_types.oneof([false, 20])}
 
       property =
-        :proper.forall(type, fn {commands, extend} ->
+        forall(type, fn {commands, extend} ->
           {clock, pass} = clock()
           name = server(clock: clock, extend_on_access: extend)
           world = %{name: name, pass: pass, extend: extend, now: 0, deadlines: [], ids: []}

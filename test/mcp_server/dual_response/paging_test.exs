@@ -87,7 +87,7 @@ defmodule McpServer.DualResponse.PagingTest do
          :proper_types.oneof([:query, :rows])}
 
       property =
-        :proper.forall(type, fn {count, limits, persist} ->
+        forall(type, fn {count, limits, persist} ->
           id = create!(name, count, persist: persist).resource_id
 
           pages =

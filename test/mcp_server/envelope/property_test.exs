@@ -1,7 +1,7 @@
 defmodule McpServer.Envelope.PropertyTest do
   # Properties of every envelope, checked with the optional PropEr (Debian's `erlang-proper`).
   use ExUnit.Case, async: true
-  use McpServer.Properties, only: [holds: 3]
+  use McpServer.Properties, only: [forall: 2, holds: 3]
 
   alias McpServer.{Envelope, JSON}
 
@@ -10,7 +10,7 @@ defmodule McpServer.Envelope.PropertyTest do
                   rate_limit request_id telemetry version warning_details warnings)
 
     defp holds(type, fun) do
-      holds(:proper.forall(type, fun), 200, 20)
+      holds(forall(type, fun), 200, 20)
     end
 
     defp text, do: :proper_unicode.utf8(8)

@@ -9,7 +9,6 @@ defmodule McpServer.Presentation.PropertyTest do
   if McpServer.Properties.available?(__MODULE__) do
     @view PresentationView
 
-    defp forall(type, fun), do: :proper.forall(type, fun)
     defp oneof(values), do: :proper_types.oneof(values)
 
     # Texts with pieces that could break a table, a card or a count.

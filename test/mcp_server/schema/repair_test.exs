@@ -146,7 +146,7 @@ defmodule McpServer.Schema.RepairTest do
       type = {:proper_types.sized(&schema/1), :proper_types.sized(&value/1)}
 
       holds(
-        :proper.forall(type, fn {schema, value} ->
+        forall(type, fn {schema, value} ->
           validator = compile!(schema)
 
           case {Validator.validate(validator, value), Validator.repair(validator, value)} do

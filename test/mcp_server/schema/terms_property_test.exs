@@ -97,7 +97,7 @@ defmodule McpServer.Schema.TermsPropertyTest do
     @tag req: "F2"
     test "schemas and terms, against a plain reading of the keywords and against JSON" do
       property =
-        :proper.forall({schema(), value()}, fn {schema, value} ->
+        forall({schema(), value()}, fn {schema, value} ->
           # Schemas cannot contain integers beyond 64 bits.
           case Validator.compile(schema) do
             {:ok, validator} -> same?(validator, schema, value)

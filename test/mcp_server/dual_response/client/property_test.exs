@@ -88,7 +88,7 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
       anything = :proper_types.oneof([:proper_types.any(), :proper_unicode.utf8(), {"uri", :proper_types.binary()}])
 
       holds(
-        :proper.forall({:proper_types.oneof(paths), anything}, fn {path, term} ->
+        forall({:proper_types.oneof(paths), anything}, fn {path, term} ->
           changed = if path == [], do: term, else: put_in(result, path, term)
           parsed = Client.parse(client, changed)
           parsed == nil or (is_struct(parsed, Parsed) and is_boolean(Parsed.expired?(parsed)))
@@ -106,7 +106,7 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
     test "rows do not depend on where the lines, the chunks and the packets are cut" do
       with_server(fn parsed, answer ->
         holds(
-          :proper.forall({rows(), cuts(), :proper_types.range(1, 9)}, fn {rows, sizes, batch} ->
+          forall({rows(), cuts(), :proper_types.range(1, 9)}, fn {rows, sizes, batch} ->
             chunks = rows |> stream() |> pieces(sizes) |> Enum.map(&chunk/1)
             answer.([head(200, [{"transfer-encoding", "chunked"} | @ndjson]), chunks, "0\r\n\r\n"])
             batches = parsed |> Parsed.fetch_stream(mode: :ndjson, batch_size: batch) |> Enum.to_list()
@@ -134,7 +134,7 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
       range = :proper_types.range(1, 20)
 
       holds(
-        :proper.forall({:proper_types.range(0, 40), range, range}, fn {total, size, most} ->
+        forall({:proper_types.range(0, 40), range, range}, fn {total, size, most} ->
           Agent.update(rows, fn _before -> {total, most} end)
           {:ok, rows} = Parsed.fetch_all(parsed(server), batch_size: size)
 
@@ -156,7 +156,7 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
         bytes = :proper_types.binary()
 
         holds(
-          :proper.forall({:proper_types.oneof([whole, chunked]), :proper_types.float(0.0, 1.0), bytes, bytes}, fn
+          forall({:proper_types.oneof([whole, chunked]), :proper_types.float(0.0, 1.0), bytes, bytes}, fn
             {good, place, new, gone} ->
               at = trunc(place * byte_size(good))
               removed = min(byte_size(gone), byte_size(good) - at)

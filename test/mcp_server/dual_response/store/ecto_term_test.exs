@@ -81,7 +81,7 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
     @tag req: "S1-40"
     test "any term comes back as it was" do
       terms = :proper_types.list(term())
-      property = :proper.forall(terms, fn terms -> through_postgres(terms) === terms end)
+      property = forall(terms, fn terms -> through_postgres(terms) === terms end)
       holds(property, 200, 14)
     end
 
