@@ -6,6 +6,7 @@ mod breaking;
 mod catalog;
 mod dpop;
 mod dual;
+mod generated;
 mod grants;
 mod guard;
 mod http;

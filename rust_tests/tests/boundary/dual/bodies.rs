@@ -4,6 +4,7 @@ use mcp_core::results::dual::{Form, Order, Selection, SortKey, select};
 use proptest::prelude::*;
 
 use super::heads::endpoint;
+use crate::generated::config;
 
 fn page(body: &str) -> Result<Selection, (u16, String)> {
     judge(Form::Page, body.as_bytes())
@@ -184,6 +185,8 @@ fn a_body_has_both_sides_of_its_limit() {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn no_body_panics(body in prop::collection::vec(any::<u8>(), 0..200)) {
         for form in [Form::Page, Form::Ndjson, Form::Csv] {

@@ -6,6 +6,8 @@ use mcp_core::results::dual::{
 };
 use proptest::prelude::*;
 
+use crate::generated::config;
+
 pub(super) fn endpoint() -> Endpoint {
     Endpoint::new(EndpointOptions::default()).expect("an endpoint")
 }
@@ -268,6 +270,8 @@ fn options_that_cannot_be_kept_are_named() {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn no_head_panics_and_only_sound_ids_get_through(
         method in "(GET|POST|PUT|DELETE|[A-Z]{0,6})",

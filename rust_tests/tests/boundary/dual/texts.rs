@@ -5,6 +5,8 @@ use mcp_core::results::dual::{
 };
 use proptest::prelude::*;
 
+use crate::generated::config;
+
 fn tail(offset: u64, returned: u64, total: u64) -> String {
     let mut out = Vec::new();
     Page {
@@ -146,6 +148,8 @@ fn a_json_text_in_a_cell_keeps_its_value() {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn a_cell_never_begins_as_a_formula(text in any::<String>()) {
         let written = cell(&text);

@@ -5,6 +5,7 @@ use mcp_core::protocol::{Admission, Context, MessageLimits, SessionContext, admi
 use mcp_core::revision::Revision;
 use proptest::prelude::*;
 
+use crate::generated::config;
 use crate::protocol::server_once;
 
 const NAMES: [&str; 16] = [
@@ -126,6 +127,8 @@ fn check(method: &str, target: &str, headers: &[(&'static str, Vec<u8>)], body: 
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     // req: SEC-10
     #[test]
     fn no_head_makes_screening_panic(

@@ -4,6 +4,8 @@ use mcp_core::http1::{ChunkLimits, Chunked, Limits, Progress, read_head};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::generated::config;
+
 /// Bytes that look like HTTP more often than chance would have it.
 fn wire() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
@@ -35,6 +37,8 @@ fn pieces<'b>(bytes: &'b [u8], lengths: &[usize]) -> Vec<&'b [u8]> {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn a_head_does_not_depend_on_the_cuts(bytes in wire(), lengths in vec(0_usize..40, 0..10), max in 0_usize..200) {
         let limits = Limits { max_head_bytes: max, max_fields: 3 };

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use super::tree::{Builder, Tree, read};
+use crate::generated::config;
 
 /// Whether `serde_json` and the reader see the same value, or both see none.
 ///
@@ -126,17 +127,8 @@ fn soup() -> impl Strategy<Value = String> {
     vec(token, 0..24).prop_map(|tokens| tokens.concat())
 }
 
-/// 2,000 cases, or as many more as `PROPTEST_CASES` asks for.
-fn config() -> ProptestConfig {
-    let config = ProptestConfig::default();
-    ProptestConfig {
-        cases: config.cases.max(2_000),
-        ..config
-    }
-}
-
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(config(2_000))]
 
     // req: F1
     #[test]

@@ -2,6 +2,8 @@
 
 use mcp_core::json::{self, JsonErrorKind as E, Limits, write_string};
 
+use crate::generated::scale;
+
 use super::corpora;
 use super::properties::{same, same_verdict};
 use super::tree::{Builder, Tree, big, float, read, text};
@@ -365,12 +367,12 @@ fn naughty_strings_survive_as_values_and_as_keys() {
 // req: F5
 #[test]
 fn every_file_cut_and_changed_is_judged_as_serde_json_does() {
-    let scale = std::env::var("MCP_SCALE").map_or(1, |scale| scale.parse().unwrap());
+    let longest = 64 * scale() as usize;
     let Some(files) = corpora::all_json() else {
         return;
     };
     let mut inputs = 0;
-    for (name, bytes) in files.iter().filter(|(_, bytes)| bytes.len() <= 64 * scale) {
+    for (name, bytes) in files.iter().filter(|(_, bytes)| bytes.len() <= longest) {
         for at in 0..bytes.len() {
             same_verdict(&bytes[..at], name);
             // Every bit of what is short, and one of each byte of what is long.

@@ -7,6 +7,8 @@ use mcp_core::apps::origin::{Origin, OriginError};
 use mcp_core::model::Csp;
 use proptest::prelude::*;
 
+use crate::generated::config;
+
 const CLOSED: &str = "default-src 'none'; script-src 'self' 'unsafe-inline'; \
     style-src 'self' 'unsafe-inline'; img-src 'self' data:; media-src 'self' data:; \
     connect-src 'none'";
@@ -341,7 +343,7 @@ fn declared() -> impl Strategy<Value = Csp> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4096))]
+    #![proptest_config(config(4_096))]
 
     /// Whatever is declared is refused, or the policy a browser reads has exactly the directives it
     /// should, and in each exactly what belongs there and the declared origins, once each.

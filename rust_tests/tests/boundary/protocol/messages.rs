@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     NO_SESSION, SESSION, answer, modern, refuses, request, server, server_once, session, status,
 };
+use crate::generated::config;
 
 // req: M1
 #[test]
@@ -225,6 +226,8 @@ fn an_unknown_resource_has_the_code_of_its_revision() {
 }
 
 proptest::proptest! {
+    #![proptest_config(config(256))]
+
     // req: SEC-10
     #[test]
     fn no_bytes_make_admission_panic(bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..200)) {

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use super::{compile, compile_text};
+use crate::generated::config;
 
 fn nested(depth: usize, wrap: impl Fn(Value) -> Value) -> Value {
     (1..depth).fold(json!({"type": "string"}), |schema, _| wrap(schema))
@@ -229,6 +230,8 @@ fn all_patterns_together_have_a_limit() {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     // req: F1
     #[test]
     fn no_text_makes_compiling_panic(text in ".{0,60}") {

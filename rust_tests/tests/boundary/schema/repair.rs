@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::compile;
+use crate::generated::config;
 
 /// The value with the edits made.
 fn edited(value: &Value, edits: &[Edit]) -> Value {
@@ -478,7 +479,7 @@ fn values() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+    #![proptest_config(config(2_000))]
 
     /// What comes out is valid, has the same names and lengths where nothing was parsed or wrapped,
     /// and strings stay strings wherever they may.

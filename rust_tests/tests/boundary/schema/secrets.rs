@@ -4,6 +4,8 @@ use mcp_core::schema::{Formats, SchemaOptions, SerdeJson, compile_with};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::generated::config;
+
 /// What a value must not be told by.
 const SECRET: &str = "hunter2";
 
@@ -85,7 +87,7 @@ fn values() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4_000, ..ProptestConfig::default() })]
+    #![proptest_config(config(4_000))]
 
     // req: M16
     #[test]

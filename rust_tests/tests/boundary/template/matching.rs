@@ -4,6 +4,7 @@ use mcp_core::catalog::template::{Template, TemplateError, TemplateLimits};
 use proptest::prelude::*;
 
 use super::{captures, parse};
+use crate::generated::config;
 
 #[track_caller]
 fn matches(template: &str, uri: &str, expected: &str) {
@@ -278,6 +279,8 @@ fn a_megabyte_of_separators_is_matched_in_linear_time() {
 }
 
 proptest! {
+    #![proptest_config(config(256))]
+
     #[test]
     fn no_uri_and_no_template_makes_matching_fail_otherwise(template in ".{0,40}", uri in ".{0,60}") {
         if let Ok(matcher) = parse(&template).and_then(|template| template.matcher()) {

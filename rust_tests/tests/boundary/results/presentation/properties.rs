@@ -5,6 +5,8 @@ use mcp_core::results::presentation::markers::{count, escape};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use crate::generated::config;
+
 const CARD: &str = "<!-- kind:card:v1 -->";
 
 /// Text made of what could break a line, a cell or a count, among other characters.
@@ -48,7 +50,7 @@ fn lines(text: &str) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config(256))]
 
     #[test]
     fn cells_of_a_row_stay_on_its_line(cells in vec(text(), 1..6)) {
