@@ -79,8 +79,9 @@ pub fn read_head<'b>(
     scanned: usize,
     limits: &Limits,
 ) -> Result<Progress<'b>, HeadError> {
-    let start = skip_empty_lines(bytes)?;
+    // What is beyond the limit must not matter: a head that arrives in pieces is refused before it.
     let allowed = bytes.get(..limits.max_head_bytes).unwrap_or(bytes);
+    let start = skip_empty_lines(allowed)?;
     match find_end(allowed, scanned.max(start))? {
         Some(end) => parse(allowed, start, end, limits).map(Progress::Complete),
         None if bytes.len() >= limits.max_head_bytes => Err(too_large(allowed, start)),

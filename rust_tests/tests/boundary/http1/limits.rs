@@ -51,6 +51,24 @@ fn a_head_without_an_end_is_refused_when_it_cannot_end_any_more() {
 }
 
 #[test]
+fn bytes_beyond_the_limit_do_not_matter() {
+    let method = HeadError::Malformed("A request must begin with its method");
+    let lines = HeadError::Malformed("Too many empty lines");
+    for (bytes, within) in [
+        (&b"\n"[..], method),
+        (b"\rX", method),
+        (b"\r\n\n", method),
+        (b"\r\n\r\n\r\n\r\n\r\n", lines),
+    ] {
+        let shown = bytes.escape_ascii();
+        let refused = |most| read_within(bytes, &limits(most, 2));
+        assert_eq!(refused(bytes.len()), Err(within), "{shown}");
+        let beyond = refused(bytes.len() - 1);
+        assert_eq!(beyond, Err(HeadError::TargetTooLong), "{shown}");
+    }
+}
+
+#[test]
 fn a_head_has_so_many_fields() {
     assert!(matches!(
         read_within(HEAD, &limits(99, 2)),
