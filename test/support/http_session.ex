@@ -2,6 +2,7 @@ defmodule McpServer.HttpSession do
   # The client's side of a session of the session era.
   @moduledoc false
 
+  alias McpServer.Connection.InFlight
   alias McpServer.Http.Sessions
   alias McpServer.{HttpCase, HttpClient, HttpPeer, HttpRequests, HttpResponse, HttpServers, HttpWire}
 
@@ -92,6 +93,37 @@ defmodule McpServer.HttpSession do
   @doc "Ends the session."
   @spec delete(t()) :: HttpResponse.t()
   def delete(session), do: session |> exchange(HttpRequests.delete()) |> elem(0)
+
+  @doc """
+  What a session of this VM does when that many milliseconds have passed since its client's last request: `:stays` or
+  `:ends`. No time has to pass: the message of its timer contains the time.
+  """
+  @spec unused_for(id :: String.t(), non_neg_integer()) :: :stays | :ends
+  def unused_for(id, milliseconds) do
+    {pid, in_flight} = process(id)
+    tell(pid, {:mcp_http_idle, InFlight.seen_at(in_flight) + milliseconds})
+  end
+
+  @doc "Lets the timer of a session's lifetime fire."
+  @spec outlived(id :: String.t()) :: :stays | :ends
+  def outlived(id) do
+    {pid, _in_flight} = process(id)
+    tell(pid, :mcp_http_lifetime)
+  end
+
+  defp process(id) do
+    [{^id, pid, %{in_flight: in_flight}, _place, _principal, _mount, _paid}] = :ets.lookup(Sessions, id)
+    {pid, in_flight}
+  end
+
+  # A process that replies has handled the message.
+  defp tell(pid, message) do
+    send(pid, message)
+    :sys.get_state(pid, 30_000)
+    :stays
+  catch
+    :exit, {reason, {:sys, :get_state, _arguments}} when reason in [:normal, :noproc] -> :ends
+  end
 
   @doc "The request with the session's headers. It names the session's revision unless it has a revision already."
   @spec of(t(), HttpPeer.request()) :: HttpPeer.request()

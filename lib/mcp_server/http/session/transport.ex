@@ -41,7 +41,7 @@ defmodule McpServer.Http.Session.Transport do
   @impl true
   def open(%{mount: mount, session: session}) do
     Process.send_after(self(), :mcp_http_lifetime, session.lifetime)
-    Process.send_after(self(), :mcp_http_idle, mount.idle_timeout)
+    arm_idle(mount, Stream.now())
     session = Map.put(session, :expires_at, System.system_time(:millisecond) + session.lifetime)
     {:ok, %__MODULE__{mount: mount, streams: streams(session), session: session}}
   end
@@ -97,7 +97,7 @@ defmodule McpServer.Http.Session.Transport do
   end
 
   def event(transport, :mcp_http_lifetime), do: {end_session(transport), transport}
-  def event(transport, :mcp_http_idle), do: idle(transport)
+  def event(transport, {:mcp_http_idle, now}), do: idle(transport, now)
   def event(_transport, _message), do: :unknown
 
   # No node opens the session again.
@@ -228,21 +228,28 @@ defmodule McpServer.Http.Session.Transport do
 
   defp left?(_transport, _key, _stream), do: false
 
-  # A session ends when its client has no open stream and sends no requests.
-  defp idle(transport) do
-    %{in_flight: in_flight} = transport.session
-    left = InFlight.seen_at(in_flight) + transport.mount.idle_timeout - Stream.now()
+  # A session ends when its client has no open stream and sends no requests. `now` is the time at which the timer was due.
+  defp idle(transport, now) do
+    %{mount: mount, session: %{in_flight: in_flight}} = transport
+    seen_at = InFlight.seen_at(in_flight)
 
     cond do
       StreamCollection.busy?(transport.streams) or InFlight.busy?(in_flight) ->
-        rearm_idle(transport, transport.mount.idle_timeout)
+        arm_idle(mount, Stream.now())
+        {[], transport}
 
-      left > 0 ->
-        rearm_idle(transport, left)
+      now - seen_at < mount.idle_timeout ->
+        arm_idle(mount, seen_at)
+        {[], transport}
 
       true ->
         {end_session(transport), transport}
     end
+  end
+
+  defp arm_idle(mount, since) do
+    due = since + mount.idle_timeout
+    Process.send_after(self(), {:mcp_http_idle, due}, due, abs: true)
   end
 
   # New requests do not find the session any more. `closed/2` answers the requests that already found it.
@@ -253,11 +260,6 @@ defmodule McpServer.Http.Session.Transport do
 
   defp forget_values(%{mount: mount, session: %{id: id, principal: principal}}),
     do: Session.forget(%Conn{session_id: id, principal: principal, router: mount.router, mount: mount.name})
-
-  defp rearm_idle(transport, milliseconds) do
-    Process.send_after(self(), :mcp_http_idle, milliseconds)
-    {[], transport}
-  end
 
   # One timer for all streams.
   defp arm(transport, nil), do: transport
