@@ -1,6 +1,6 @@
 defmodule McpServer.HttpSessionToolsTest do
   # Tools that were put for a session are removed at its end, however it ends.
-  use McpServer.HttpCase, async: false
+  use McpServer.HttpCase, async: true
 
   alias McpServer.Http.Sessions
   alias McpServer.{Tools, ToolsRouter}
@@ -56,11 +56,17 @@ defmodule McpServer.HttpSessionToolsTest do
     gone(scope)
   end
 
-  both "after its lifetime", [router: ToolsRouter, http: [session_lifetime: 3_000]], %{server: server} do
-    server |> HttpSession.open() |> put() |> gone()
+  both "after its lifetime", [router: ToolsRouter], %{server: server} do
+    session = HttpSession.open(server)
+    scope = put(session)
+    assert HttpSession.outlived(session.id) == :ends
+    gone(scope)
   end
 
-  both "after it was idle", [router: ToolsRouter, http: [idle_timeout: 2_000]], %{server: server} do
-    server |> HttpSession.open() |> put() |> gone()
+  both "after it was idle", [router: ToolsRouter, http: [idle_timeout: 600_000]], %{server: server} do
+    session = HttpSession.open(server)
+    scope = put(session)
+    assert HttpSession.unused_for(session.id, 600_000) == :ends
+    gone(scope)
   end
 end
