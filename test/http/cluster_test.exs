@@ -4,7 +4,7 @@ for {name, kind, place} <- [
       {HttpClusterPlugTest, :plug, "plug "}
     ] do
   defmodule Module.concat(McpServer, name) do
-    use McpServer.HttpCase, async: false
+    use McpServer.HttpCase, async: true
 
     import McpServer.HttpRequests
 

@@ -1,6 +1,6 @@
 defmodule McpServer.HttpClusterToolsTest do
   # Run-time tools on three nodes: each node has them and notifies the affected clients, and only those.
-  use McpServer.HttpCase, async: false
+  use McpServer.HttpCase, async: true
 
   alias McpServer.{Changes, Epmd, HttpRouter, HttpVm, Tools}
   alias McpServer.Tools.Server

@@ -1,7 +1,7 @@
 # Connected nodes with the same secret: a session lives on one node, and all nodes know when it has ended.
 for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClusterPlugTest, :plug}] do
   defmodule Module.concat(McpServer, name) do
-    use McpServer.HttpCase, async: false
+    use McpServer.HttpCase, async: true
 
     import McpServer.HttpRequests
 

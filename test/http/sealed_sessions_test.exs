@@ -1,7 +1,7 @@
 # Unconnected nodes with the same secret: each can open any session from its id.
 for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSessionsPlugTest, :plug}] do
   defmodule Module.concat(McpServer, name) do
-    use McpServer.HttpCase, async: false
+    use McpServer.HttpCase, async: true
 
     import McpServer.HttpRequests
 

@@ -1,8 +1,6 @@
 defmodule McpServer.Epmd do
-  # Erlang nodes find each other through epmd.
+  # Erlang nodes find each other through epmd. It starts once for all tests that need it, and stops after the suite.
   @moduledoc false
-
-  import ExUnit.Callbacks, only: [on_exit: 1]
 
   @doc "A tag for the tests of a module. Without epmd they are skipped, and one line says so."
   @spec skip(what :: String.t()) :: [skip: boolean]
@@ -12,14 +10,22 @@ defmodule McpServer.Epmd do
     [skip: missing?]
   end
 
-  @doc "Starts epmd if it does not run, and ends it after the tests of the module."
+  @doc "Starts epmd if it does not run."
   @spec start() :: :ok
   def start do
+    # The first of several modules at once starts it, and the others wait for that.
+    case Agent.start(&start_here/0, name: __MODULE__) do
+      {:ok, _agent} -> :ok
+      {:error, {:already_started, agent}} -> Agent.get(agent, & &1, 60_000)
+    end
+  end
+
+  defp start_here do
     running? = match?({_names, 0}, System.cmd("epmd", ["-names"], stderr_to_stdout: true))
 
     unless running? do
       {_none, 0} = System.cmd("epmd", ["-daemon", "-address", "127.0.0.1"])
-      on_exit(&stop/0)
+      ExUnit.after_suite(fn _results -> stop() end)
     end
 
     :ok

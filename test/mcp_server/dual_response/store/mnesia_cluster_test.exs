@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
   # The Mnesia store on two and three nodes, each in a separate VM.
-  use ExUnit.Case, async: false
+  use ExUnit.Case, async: true
 
   import McpServer.MnesiaCluster
 
