@@ -102,7 +102,6 @@ defmodule McpServer.HttpVm do
   end
 
   defp serve_here(:listener, options) do
-    # A fixed port, so that it is the same after a restart.
     options = Keyword.put_new_lazy(options, :port, &free_port/0)
     children = [{McpServer.HttpServer, options ++ [router: McpServer.HttpRouter]}]
     {:ok, _supervisor} = Supervisor.start_link(children, strategy: :one_for_one, max_restarts: 10_000, name: __MODULE__)
@@ -128,11 +127,18 @@ defmodule McpServer.HttpVm do
   @doc false
   def stop_serving, do: Supervisor.stop(__MODULE__)
 
+  # A fixed port, so that it is the same after a restart. Linux gives ports from 32,768 on to others meanwhile.
   defp free_port do
-    {:ok, socket} = :gen_tcp.listen(0, ip: {127, 0, 0, 1})
-    {:ok, port} = :inet.port(socket)
-    :gen_tcp.close(socket)
-    port
+    port = 20_000 + :rand.uniform(10_000)
+
+    case :gen_tcp.listen(port, ip: {127, 0, 0, 1}) do
+      {:ok, socket} ->
+        :gen_tcp.close(socket)
+        port
+
+      {:error, :eaddrinuse} ->
+        free_port()
+    end
   end
 
   # Runs in the VM. Returns the server's log texts of its start.
