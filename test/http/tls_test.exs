@@ -1,6 +1,6 @@
 defmodule McpServer.HttpTLSTest do
   # The listener over TLS, with certificates created by the test.
-  use McpServer.HttpCase, async: false
+  use McpServer.HttpCase, async: true
 
   alias McpServer.{HttpServer, JSON}
 

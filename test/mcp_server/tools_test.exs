@@ -1,6 +1,6 @@
 defmodule McpServer.ToolsTest do
   # Run-time tools: their recipients, their checks, and the notifications to clients.
-  use ExUnit.Case, async: false
+  use ExUnit.Case, async: true
 
   import McpServer.HttpCase, only: [eventually: 1]
 

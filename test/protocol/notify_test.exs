@@ -1,18 +1,31 @@
 defmodule McpServer.Protocol.NotifyTest do
   # `McpServer.notify/2`: its messages, their recipients, and its errors.
-  use McpServer.HttpCase, async: false
+  use McpServer.HttpCase, async: true
 
-  alias McpServer.{AccessRouter, HttpRequests, JSON, StdioPeer, Test, ToolsRouter}
+  alias McpServer.{HttpRequests, JSON, StdioPeer, Test, ToolsRouter}
+
+  # Messages reach all clients of a router, so these tests have their own.
+  defmodule Notified do
+    use McpServer.Router, name: "notified"
+
+    resource "open", "notify://open" do
+      read McpServer.AccessRouter.Handlers, :read
+    end
+  end
+
+  defmodule Other do
+    use McpServer.Router, name: "other"
+  end
 
   @message %{"level" => "warning", "logger" => "disk", "data" => %{"free" => 7}}
 
   defp warn(scope), do: McpServer.notify(scope, log: %{free: 7}, level: :warning, logger: "disk")
-  defp own(client), do: {AccessRouter, session: :sys.get_state(client.connection).session.id}
+  defp own(client), do: {Notified, session: :sys.get_state(client.connection).session.id}
 
   # Changes may be written after the first ping's response, but before the second's.
   defp told(client) do
     for id <- [98, 99],
-        do: assert(%{"result" => _} = Test.request(AccessRouter, %{"id" => id, "method" => "ping"}, on: client))
+        do: assert(%{"result" => _} = Test.request(Notified, %{"id" => id, "method" => "ping"}, on: client))
 
     heard([])
   end
@@ -27,51 +40,49 @@ defmodule McpServer.Protocol.NotifyTest do
 
   for revision <- ["2024-11-05", "2025-11-25"] do
     test "#{revision}: a log message reaches a principal's or a router's sessions, one session, and nobody else" do
-      client = Test.connect(AccessRouter, revision: unquote(revision), principal: "ada")
+      client = Test.connect(Notified, revision: unquote(revision), principal: "ada")
       assert told(client) == []
 
       for {scope, heard} <- [
-            {AccessRouter, [{"notifications/message", @message}]},
-            {{AccessRouter, principal: "ada"}, [{"notifications/message", @message}]},
+            {Notified, [{"notifications/message", @message}]},
+            {{Notified, principal: "ada"}, [{"notifications/message", @message}]},
             {own(client), [{"notifications/message", @message}]},
-            {{AccessRouter, principal: "eve"}, []},
-            {{AccessRouter, session: "another"}, []},
-            {ToolsRouter, []}
+            {{Notified, principal: "eve"}, []},
+            {{Notified, session: "another"}, []},
+            {Other, []}
           ] do
         assert warn(scope) == :ok
         assert {scope, told(client)} == {scope, heard}
       end
 
       # The client has set a higher level.
-      assert McpServer.notify(AccessRouter, log: "low", level: :debug) == :ok
+      assert McpServer.notify(Notified, log: "low", level: :debug) == :ok
       assert told(client) == []
 
-      Test.request(AccessRouter, %{"id" => 1, "method" => "logging/setLevel", "params" => %{"level" => "error"}},
-        on: client
-      )
+      Test.request(Notified, %{"id" => 1, "method" => "logging/setLevel", "params" => %{"level" => "error"}}, on: client)
 
-      assert warn(AccessRouter) == :ok
+      assert warn(Notified) == :ok
       assert told(client) == []
-      assert McpServer.notify(AccessRouter, log: "bad", level: "error") == :ok
+      assert McpServer.notify(Notified, log: "bad", level: "error") == :ok
       assert told(client) == [{"notifications/message", %{"level" => "error", "data" => "bad"}}]
     end
   end
 
   test "a resource's update reaches those of them who have subscribed" do
-    client = Test.connect(AccessRouter, revision: "2025-11-25", principal: "ada")
-    update = &McpServer.notify(&1, resource_updated: "access://open")
+    client = Test.connect(Notified, revision: "2025-11-25", principal: "ada")
+    update = &McpServer.notify(&1, resource_updated: "notify://open")
     assert told(client) == []
-    assert update.({AccessRouter, principal: "ada"}) == :ok
+    assert update.({Notified, principal: "ada"}) == :ok
     assert told(client) == []
-    params = %{"uri" => "access://open"}
+    params = %{"uri" => "notify://open"}
 
     assert %{"result" => _} =
-             Test.request(AccessRouter, %{"id" => 1, "method" => "resources/subscribe", "params" => params}, on: client)
+             Test.request(Notified, %{"id" => 1, "method" => "resources/subscribe", "params" => params}, on: client)
 
     for {scope, times} <- [
-          {{AccessRouter, principal: "ada"}, 1},
+          {{Notified, principal: "ada"}, 1},
           {own(client), 1},
-          {{AccessRouter, principal: "eve"}, 0}
+          {{Notified, principal: "eve"}, 0}
         ] do
       assert update.(scope) == :ok
       assert told(client) == List.duplicate({"notifications/resources/updated", params}, times)
@@ -81,37 +92,37 @@ defmodule McpServer.Protocol.NotifyTest do
   test "what is wrong is said" do
     for {scope, message, text} <- [
           {"router", [log: 1], "a scope is a router, {router, principal: principal}"},
-          {{AccessRouter, user: "ada"}, [log: 1], "write principal: principal, or session: id"},
-          {{AccessRouter, []}, [log: 1], "write principal: principal, or session: id"},
-          {AccessRouter, [], "write log: data, level: :info, logger: \"name\", or resource_updated: uri"},
-          {AccessRouter, [resource_updated: 1], "write log: data"},
-          {AccessRouter, [log: 1, lvel: :info], "write log: data"},
-          {AccessRouter, [log: 1, level: :bad], "level: is one of debug, info, notice, warning, error"},
-          {AccessRouter, [log: 1, logger: :disk], "logger: is a string"},
-          {AccessRouter, [log: self()], "log: cannot be written as JSON"},
-          {AccessRouter, [log: String.duplicate("a", 65_536)], "at most 65536 are sent"}
+          {{Notified, user: "ada"}, [log: 1], "write principal: principal, or session: id"},
+          {{Notified, []}, [log: 1], "write principal: principal, or session: id"},
+          {Notified, [], "write log: data, level: :info, logger: \"name\", or resource_updated: uri"},
+          {Notified, [resource_updated: 1], "write log: data"},
+          {Notified, [log: 1, lvel: :info], "write log: data"},
+          {Notified, [log: 1, level: :bad], "level: is one of debug, info, notice, warning, error"},
+          {Notified, [log: 1, logger: :disk], "logger: is a string"},
+          {Notified, [log: self()], "log: cannot be written as JSON"},
+          {Notified, [log: String.duplicate("a", 65_536)], "at most 65536 are sent"}
         ] do
       assert {:error, said} = McpServer.notify(scope, message)
       assert said =~ text
     end
   end
 
-  both "over HTTP it comes by the session's own stream", [router: AccessRouter], %{server: server} do
+  both "over HTTP it comes by the session's own stream", [router: Notified], %{server: server} do
     session = HttpSession.open(server)
     {peer, %{body: :stream}} = HttpSession.open_stream(session, get_stream())
-    assert warn({AccessRouter, session: session.id}) == :ok
+    assert warn({Notified, session: session.id}) == :ok
     assert %{"method" => "notifications/message", "params" => @message} = HttpClient.message(peer)
   end
 
   both "2026-07-28: streams get updates of what they name, and no log messages",
-       [router: AccessRouter, identify: &__MODULE__.ada/1],
+       [router: Notified, identify: &__MODULE__.ada/1],
        %{server: server} do
-    filter = %{"notifications" => %{"resourceSubscriptions" => ["access://open"]}}
+    filter = %{"notifications" => %{"resourceSubscriptions" => ["notify://open"]}}
     {peer, %{body: :stream}} = HttpClient.open(server, modern("subscriptions/listen", filter))
     assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
-    assert warn(AccessRouter) == :ok
-    assert McpServer.notify({AccessRouter, principal: "eve"}, resource_updated: "access://open") == :ok
-    assert McpServer.notify({AccessRouter, principal: "ada"}, resource_updated: "access://open") == :ok
+    assert warn(Notified) == :ok
+    assert McpServer.notify({Notified, principal: "eve"}, resource_updated: "notify://open") == :ok
+    assert McpServer.notify({Notified, principal: "ada"}, resource_updated: "notify://open") == :ok
     assert %{"method" => "notifications/resources/updated"} = HttpClient.message(peer)
     assert HttpPeer.silent?(peer, 100)
   end

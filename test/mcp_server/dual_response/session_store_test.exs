@@ -34,8 +34,8 @@ for {name, store} <- [
       {Ecto, {McpServer.DualResponse.Store.Ecto, repo: McpServer.PostgresRepo, table: "mcp_session_values"}}
     ] do
   defmodule Module.concat([McpServer.DualResponse.SessionStoreTest, name]) do
-    # Values of sessions in the stores of dual responses.
-    use ExUnit.Case, async: false
+    # Values of sessions in the stores of dual responses. Other tests that use Mnesia or PostgreSQL here are not async.
+    use ExUnit.Case, async: true
 
     alias McpServer.{DualResponse, DualResponses, Postgres}
     alias McpServer.DualResponse.SessionStore

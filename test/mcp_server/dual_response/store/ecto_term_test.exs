@@ -1,6 +1,6 @@
 defmodule McpServer.DualResponse.Store.EctoTermTest do
   # Terms survive a round trip through PostgreSQL's `jsonb`.
-  use ExUnit.Case, async: false
+  use ExUnit.Case, async: true
   use McpServer.Properties
 
   alias McpServer.{JSON, Postgres, PostgresRepo}
@@ -9,7 +9,7 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
   @moduletag Postgres.skip()
 
   setup_all do
-    start_supervised!({PostgresRepo, folder: Postgres.folder(), size: 1})
+    start_supervised!({PostgresRepo, folder: Postgres.folder(), size: 1, name: __MODULE__})
     :ok
   end
 
@@ -17,7 +17,7 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
   defp through_postgres(terms) do
     text = "[" <> Enum.map_join(terms, ",", &Term.dump!/1) <> "]"
     sql = "SELECT value::text FROM jsonb_array_elements($1::text::jsonb) WITH ORDINALITY ORDER BY ordinality"
-    {:ok, %{rows: rows}} = PostgresRepo.query(sql, [text])
+    {:ok, %{rows: rows}} = PostgresRepo.query(sql, [text], pool: __MODULE__)
     for [text] <- rows, do: Term.load!(text)
   end
 
