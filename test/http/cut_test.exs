@@ -1,6 +1,6 @@
 defmodule McpServer.HttpCutTest do
   # H13: a response of 2 KB is cut at every byte. A resuming client of the session era gets the rest, and no event
-  # twice.
+  # twice. Not async: counts processes of the whole node.
   use McpServer.HttpCase, async: false
 
   import McpServer.HttpRequests

@@ -1,5 +1,5 @@
 defmodule McpServer.HttpSealedReloadTest do
-  # A session that continues after a deploy which changed the lists. The secret is the application's.
+  # A session that continues after a deploy which changed the lists. Not async: the secret is the application's.
   use McpServer.HttpCase, async: false
 
   alias McpServer.Http.Sessions

@@ -1,5 +1,6 @@
 defmodule McpServer.HttpSecretsTest do
-  # Data from clients must not reach a log, whatever hooks and handlers do with it.
+  # Data from clients must not reach a log, whatever hooks and handlers do with it. Not async: reads the whole log, whose
+  # filters are global.
   use McpServer.HttpCase, async: false
 
   alias McpServer.{Conn, HttpRequest, HttpSecretsLog, Outline, Request}

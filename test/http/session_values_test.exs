@@ -1,5 +1,5 @@
 defmodule McpServer.HttpSessionValuesTest do
-  # Values that handlers store in a session, as seen by the client. The secret is the application's.
+  # Values that handlers store in a session, as seen by the client. Not async: the secret is the application's.
   use McpServer.HttpCase, async: false
 
   alias McpServer.Http.Sessions

@@ -1,5 +1,6 @@
 defmodule McpServer.Protocol.AccessReloadTest do
-  # The function of `authorize:` is recompiled with another arity while its router is served.
+  # The function of `authorize:` is recompiled with another arity while its router is served. Not async: the compiler's
+  # options are global.
   use ExUnit.Case, async: false
 
   alias McpServer.Test

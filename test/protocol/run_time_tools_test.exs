@@ -1,5 +1,6 @@
 defmodule McpServer.Protocol.RunTimeToolsTest do
-  # Run-time tools, tags and permissions over stdio in a separate VM, over the listener and over the plug.
+  # Run-time tools, tags and permissions over stdio in a separate VM, over the listener and over the plug. Not async: the
+  # tools of one router are those of all its tests.
   use ExUnit.Case, async: false
 
   @moduletag :capture_log

@@ -1,5 +1,5 @@
 defmodule McpServer.Protocol.VerdictsTest do
-  # The results of a declaration's `authorize:` function, and the log for invalid results.
+  # The results of a declaration's `authorize:` function, and the log for invalid results. Not async: reads the whole log.
   defmodule Hooks do
     def verdict(conn), do: conn.assigns.verdict
     def verdict(conn, _arguments), do: conn.assigns.verdict

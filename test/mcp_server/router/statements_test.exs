@@ -1,5 +1,5 @@
 defmodule McpServer.Router.StatementsTest do
-  # All statements of the DSL compile without warnings in a user's project.
+  # All statements of the DSL compile without warnings in a user's project. Not async: stderr is that of all tests.
   use ExUnit.Case, async: false
 
   import ExUnit.CaptureIO

@@ -1,5 +1,6 @@
 defmodule McpServer.Tools.AsDeclaredTest do
-  # Run-time tools have the features of declared tools: timeouts, tasks, defaults, casts, permissions.
+  # Run-time tools have the features of declared tools: timeouts, tasks, defaults, casts, permissions. Not async: the
+  # tools of one router are those of all its tests.
   use ExUnit.Case, async: false
 
   @moduletag :capture_log

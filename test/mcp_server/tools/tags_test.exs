@@ -1,5 +1,6 @@
 defmodule McpServer.Tools.TagsTest do
-  # Tags of tools are enabled and disabled at run time, for all clients, a principal or a session.
+  # Tags of tools are enabled and disabled at run time, for all clients, a principal or a session. Not async: the tags
+  # of one router are those of all its tests.
   use ExUnit.Case, async: false
 
   @moduletag :capture_log

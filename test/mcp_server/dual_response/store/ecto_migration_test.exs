@@ -7,6 +7,7 @@ unless Code.ensure_loaded?(Ecto.Migration) do
 end
 
 defmodule McpServer.DualResponse.Store.EctoMigrationTest do
+  # Not async: tests with PostgreSQL share the name of their repository.
   use ExUnit.Case, async: false
 
   alias McpServer.{Postgres, PostgresRepo}

@@ -1,5 +1,6 @@
 defmodule McpServer.DualResponse.Store.EctoTest do
-  # The store over Debian's PostgreSQL. A small client of PostgreSQL's protocol is the repository.
+  # The store over Debian's PostgreSQL. A small client of PostgreSQL's protocol is the repository. Not async: tests with
+  # PostgreSQL share its name.
   use McpServer.DualResponse.StoreCase, store: {McpServer.DualResponse.Store.Ecto, repo: McpServer.PostgresRepo}
 
   alias McpServer.{DualResponse, Postgres, PostgresRepo}

@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.Store.ETS.KeeperTest do
-  # Kills processes that all stores in memory share.
+  # Not async: kills processes that all stores in memory share.
   use ExUnit.Case, async: false
 
   alias McpServer.DualResponse

@@ -1,5 +1,5 @@
 defmodule McpServer.DualResponse.Store.MnesiaTest do
-  # The store on one node; mnesia_cluster_test.exs has several.
+  # The store on one node; mnesia_cluster_test.exs has several. Not async: there is one Mnesia in a VM.
   use McpServer.DualResponse.StoreCase, store: McpServer.DualResponse.Store.Mnesia
 
   alias McpServer.DualResponse
