@@ -6,8 +6,9 @@ defmodule McpServer.OpenTelemetryTest do
 
   import ExUnit.CaptureLog
   import McpServer.Controller, only: [text: 1]
+  import McpServer.LogWatch
 
-  alias McpServer.{OpenTelemetry, TelemetryStandIn}
+  alias McpServer.{OpenTelemetry, TelemetryStandIn, Wire}
 
   defmodule LaterRouter do
     use McpServer.Router, name: "later"
@@ -160,19 +161,20 @@ defmodule McpServer.OpenTelemetryTest do
     assert_received {:ended, ^span, _pid}
   end
 
+  @tag :capture_log
   test "the span of a call that is ended from outside ends with it" do
-    capture_log(fn ->
-      call_tool("brief", %{}, assigns: %{run: fn _, _ -> Process.sleep(:infinity) end})
-      Process.sleep(10)
-    end)
-
-    assert_received {:attributes, span, %{"error.type" => "timeout"}}
-    assert_received {:ended, ^span, _pid}
+    watch_log()
+    {client, span} = entered()
+    Wire.expire(client)
+    assert_receive {:attributes, ^span, %{"error.type" => "timeout"}}
+    assert_receive {:ended, ^span, _pid}
+    # The row is deleted before the span ends.
     assert :ets.tab2list(OpenTelemetry) == []
+    log_until("timed out after")
   end
 
-  test "the span of a call whose connection is killed ends with it" do
-    Process.flag(:trap_exit, true)
+  # A client whose only call never ends, and the call's span.
+  defp entered do
     test = self()
 
     wait = fn _, _ ->
@@ -180,11 +182,16 @@ defmodule McpServer.OpenTelemetryTest do
       Process.sleep(:infinity)
     end
 
-    client = connect(revision: "2025-11-25", assigns: %{run: wait})
-    line = ~s({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run"}})
-    send(client.connection, {:mcp_client_in, client.reference, {:lines, [line]}})
+    client = Wire.open(wait, revision: "2025-11-25")
+    Wire.tool(client, 1)
     assert_receive {:entered, _pid}
     assert_received {:started, span, :undefined, _options}
+    {client, span}
+  end
+
+  test "the span of a call whose connection is killed ends with it" do
+    Process.flag(:trap_exit, true)
+    {client, span} = entered()
     # The connection reports the call before it handles the next message.
     :sys.get_state(client.connection)
     Process.exit(client.connection, :kill)

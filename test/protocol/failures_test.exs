@@ -3,13 +3,28 @@ defmodule McpServer.Protocol.FailuresTest do
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 
-  import ExUnit.CaptureLog
+  import McpServer.LogWatch
   import McpServer.Tool.Content, only: [text: 1]
   import McpServer.Wire
+
+  alias McpServer.Processes
+
+  @moduletag :capture_log
+
+  setup context do
+    if context[:watch_log] == false, do: :ok, else: watch_log()
+  end
 
   @failed ~r/\ATool execution failed \(error id ([0-9a-f]{16})\)\z/
 
   defp answers(fun), do: [assigns: %{run: fun}]
+
+  defp error_id({:error, %{"data" => %{"errorId" => id}}}), do: id
+
+  defp error_id({:ok, %{"content" => [%{"text" => text}]}}) do
+    assert [_, id] = Regex.run(~r/\(error id ([0-9a-f]{16})\)/, text)
+    id
+  end
 
   describe "a handler that goes wrong" do
     @failures [
@@ -51,18 +66,10 @@ defmodule McpServer.Protocol.FailuresTest do
       end
     end
 
-    # A separate process logs the line of a killed call.
+    # A separate process logs the line of a killed call, so it may come after the result.
     defp failing(call, fun) do
-      test = self()
-
-      line =
-        capture_log(fn ->
-          send(test, {:result, call.(answers(fun))})
-          Process.sleep(20)
-        end)
-
-      assert_received {:result, result}
-      {line, result}
+      result = call.(answers(fun))
+      {log_until("(error id #{error_id(result)})"), result}
     end
 
     @tag req: "T1"
@@ -88,7 +95,8 @@ defmodule McpServer.Protocol.FailuresTest do
       assert said(next(client)) == "alone"
     end
 
-    @tag req: "T2"
+    # The lines of so many failures would slow down the test's receives.
+    @tag req: "T2", watch_log: false
     test "other requests live on, 10,000 times" do
       test = self()
 
@@ -105,15 +113,13 @@ defmodule McpServer.Protocol.FailuresTest do
       tool(client, "slow")
       assert_receive {:entered, slow}
 
-      capture_log(fn ->
-        for id <- 1..10_000, do: tool(client, id, "run", %{"die" => true})
-        assert Enum.sort(for _ <- 1..10_000, do: next(client)["id"]) == Enum.to_list(1..10_000)
-        Process.sleep(50)
-      end)
-
+      for id <- 1..10_000, do: tool(client, id, "run", %{"die" => true})
+      assert Enum.sort(for _ <- 1..10_000, do: next(client)["id"]) == Enum.to_list(1..10_000)
       send(slow, :go)
       assert %{"id" => "slow"} = answer = next(client)
       assert said(answer) == "unharmed"
+      # Separate processes write the log. The next test is not to see it.
+      Processes.children_gone(client.connection)
     end
 
     @tag req: "T4"
@@ -171,11 +177,8 @@ defmodule McpServer.Protocol.FailuresTest do
 
       client = open(run, limits: [max_heap_bytes: 8_000_000])
 
-      capture_log(fn ->
-        tool(client, 1, "run", %{"big" => true})
-        assert said(next(client)) =~ @failed
-      end)
-
+      tool(client, 1, "run", %{"big" => true})
+      assert said(next(client)) =~ @failed
       tool(client, 2)
       assert said(next(client)) == "fine"
     end
@@ -192,6 +195,7 @@ defmodule McpServer.Protocol.FailuresTest do
       client = open(run)
       tool(client, 1)
       assert said(next(client)) == "flooded"
+      settle(client)
       assert Process.info(client.connection, :message_queue_len) == {:message_queue_len, 0}
     end
   end
@@ -199,34 +203,27 @@ defmodule McpServer.Protocol.FailuresTest do
   describe "deadlines" do
     @tag req: "T3"
     test "a call that hangs is ended at its tool's own time" do
-      log =
-        capture_log(fn ->
-          {microseconds, result} =
-            :timer.tc(fn -> call_tool("brief", %{}, answers(fn _, _ -> Process.sleep(:infinity) end)) end)
+      {microseconds, {line, result}} =
+        :timer.tc(fn -> failing(&call_tool("brief", %{}, &1), fn _, _ -> Process.sleep(:infinity) end) end)
 
-          assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = result
+      assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = result
 
-          assert text =~
-                   ~r/\ATool execution failed \(error id [0-9a-f]{16}\): it did not finish within 100 ms. Ask for less at once, or try again later\z/
+      assert text =~
+               ~r/\ATool execution failed \(error id [0-9a-f]{16}\): it did not finish within 100 ms. Ask for less at once, or try again later\z/
 
-          assert microseconds in 100_000..5_000_000
-          Process.sleep(20)
-        end)
-
-      assert log =~ "timed out after 100 ms"
+      assert microseconds in 100_000..5_000_000
+      assert line =~ "timed out after 100 ms"
     end
 
     @tag req: "T3"
     test "a busy loop is ended as well, and its place is free again" do
       client = open(fn _, %{"n" => n} -> if n == 1, do: spin(), else: {:ok, [text("next")]} end, limits: [max_calls: 1])
 
-      capture_log(fn ->
-        tool(client, 1, "brief", %{"n" => 1})
-        tool(client, 2, "brief", %{"n" => 2})
-        assert %{"id" => 1} = next(client)
-        assert %{"id" => 2} = answer = next(client)
-        assert said(answer) == "next"
-      end)
+      tool(client, 1, "brief", %{"n" => 1})
+      tool(client, 2, "brief", %{"n" => 2})
+      assert %{"id" => 1} = next(client)
+      assert %{"id" => 2} = answer = next(client)
+      assert said(answer) == "next"
     end
 
     defp spin, do: spin()
@@ -235,17 +232,15 @@ defmodule McpServer.Protocol.FailuresTest do
     test "what is no tool answers -32603" do
       slow = answers(fn _, _ -> Process.sleep(:infinity) end) ++ [timeout: 100]
 
-      capture_log(fn ->
-        for call <- [
-              &get_prompt("run", %{}, &1),
-              &read_resource("run://fixed", &1),
-              &complete_prompt("run", "name", "", &1)
-            ] do
-          {microseconds, result} = :timer.tc(fn -> call.(slow) end)
-          assert {:error, %{"code" => -32603}} = result
-          assert microseconds in 100_000..5_000_000
-        end
-      end)
+      for call <- [
+            &get_prompt("run", %{}, &1),
+            &read_resource("run://fixed", &1),
+            &complete_prompt("run", "name", "", &1)
+          ] do
+        {microseconds, result} = :timer.tc(fn -> call.(slow) end)
+        assert {:error, %{"code" => -32603}} = result
+        assert microseconds in 100_000..5_000_000
+      end
     end
   end
 end

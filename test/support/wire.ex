@@ -2,7 +2,7 @@ defmodule McpServer.Wire do
   # A client of `McpServer.Test` for single messages: it sends without waiting for the response.
   @moduledoc false
 
-  alias McpServer.Connection.Inbox
+  alias McpServer.Connection.{Inbox, State}
   alias McpServer.Test.Client
 
   @doc "Opens a transport to `McpServer.RuntimeRouter` whose handlers run `fun`."
@@ -44,6 +44,13 @@ defmodule McpServer.Wire do
     after
       milliseconds -> true
     end
+  end
+
+  @doc "Ends the time of all running calls now. A short time could end before a handler has begun."
+  def expire(client) do
+    expired = fn {pid, call} -> {pid, %{call | deadline: State.now()}} end
+    :sys.replace_state(client.connection, &%{&1 | calls: Map.new(&1.calls, expired)})
+    send(client.connection, :mcp_deadline)
   end
 
   @doc "The text of a tool's result."

@@ -1,0 +1,71 @@
+defmodule McpServer.Processes do
+  # Waits for processes, so that a test of "nothing else happens" looks after everything that could happen has happened.
+  # A process sends its messages before it ends: after its end they have arrived.
+  @moduledoc false
+
+  import ExUnit.Assertions
+  import McpServer.HttpCase, only: [eventually: 1]
+
+  alias McpServer.Call.Reaper
+
+  # Milliseconds. Only a process that never ends takes this long.
+  @patience 30_000
+
+  @doc "Waits for the end of a process."
+  @spec gone(pid()) :: :ok
+  def gone(pid) do
+    monitor = Process.monitor(pid)
+    assert_receive {:DOWN, ^monitor, :process, ^pid, _reason}, @patience
+    :ok
+  end
+
+  @doc "Waits for the end of the processes that the process has started so far."
+  @spec children_gone(pid() | atom()) :: :ok
+  def children_gone(parent) do
+    parent = if is_atom(parent), do: Process.whereis(parent), else: parent
+    for pid <- Process.list(), Process.info(pid, :parent) == {:parent, parent}, do: gone(pid)
+    :ok
+  end
+
+  @doc "Waits until the process has ended or waits for its next message."
+  @spec idle(pid()) :: :ok
+  def idle(pid) do
+    eventually(fn ->
+      Process.info(pid, [:status, :message_queue_len]) in [nil, [status: :waiting, message_queue_len: 0]]
+    end)
+
+    :ok
+  end
+
+  @doc "Waits for the end of a process, and until the reaper has reported the calls that it has left."
+  @spec reaped(pid()) :: :ok
+  def reaped(pid) do
+    gone(pid)
+    eventually(fn -> :ets.match(Reaper, {{pid, :_}, :_}) == [] end)
+    # The reaper removes the row first. It replies when it has started the processes that report.
+    :sys.get_state(Reaper)
+    children_gone(Reaper)
+  end
+
+  @doc "Runs `fun` in a process of its own, and waits for the end of every process that it has started."
+  @spec all_gone((() -> result)) :: result when result: term()
+  def all_gone(fun) do
+    task = Task.async(fn -> receive(do: (:go -> fun.())) end)
+    :erlang.trace(task.pid, true, [:procs, :set_on_spawn])
+    send(task.pid, :go)
+    result = Task.await(task, @patience)
+    spawned_gone()
+    result
+  end
+
+  defp spawned_gone do
+    delivered = :erlang.trace_delivered(:all)
+    assert_receive {:trace_delivered, :all, ^delivered}, @patience
+
+    receive do
+      {:trace, _parent, :spawn, pid, _function} -> with :ok <- gone(pid), do: spawned_gone()
+    after
+      0 -> :ok
+    end
+  end
+end
