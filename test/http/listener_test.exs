@@ -2,10 +2,10 @@ defmodule McpServer.HttpListenerTest do
   # Features of the listener alone: its limits, its start and its stop.
   use McpServer.HttpCase, async: true
 
-  import ExUnit.CaptureLog
   import McpServer.HttpRequests
+  import McpServer.LogWatch
 
-  alias McpServer.{HttpRouter, HttpServer}
+  alias McpServer.{HttpRouter, HttpServer, Processes}
 
   @moduletag :capture_log
 
@@ -14,16 +14,16 @@ defmodule McpServer.HttpListenerTest do
   describe "start" do
     test "says why it cannot listen" do
       server = HttpServers.start(:listener)
-      Process.flag(:trap_exit, true)
+      watch_log()
 
-      log =
-        capture_log(fn ->
-          assert {:error, :eaddrinuse} = HttpServer.start_link(router: HttpRouter, port: server.port)
-          # Linked processes would log their end a moment later.
-          Process.sleep(100)
-        end)
+      start = fn ->
+        Process.flag(:trap_exit, true)
+        HttpServer.start_link(router: HttpRouter, port: server.port)
+      end
 
-      refute log =~ "{{127, 0, 0, 1}, #{server.port}}"
+      # Processes that it has started would log their end.
+      assert Processes.all_gone(start) == {:error, :eaddrinuse}
+      refute logged() =~ "{{127, 0, 0, 1}, #{server.port}}"
     end
 
     test "wrong options are mistakes of the caller" do

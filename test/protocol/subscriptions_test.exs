@@ -18,8 +18,10 @@ defmodule McpServer.Protocol.SubscriptionsTest do
     params["notifications"]
   end
 
-  defp nothing_heard do
-    refute_receive {:mcp_notification, _method, _params}, 30
+  # A change goes directly to the connection, which has handled it when it is settled.
+  defp nothing_heard(client) do
+    settle(client)
+    refute_received {:mcp_notification, _method, _params}
   end
 
   defp idle(_conn, _arguments), do: {:ok, []}
@@ -40,8 +42,8 @@ defmodule McpServer.Protocol.SubscriptionsTest do
       Changes.prompts_changed(RuntimeRouter)
       Changes.resources_changed(RuntimeRouter)
       Changes.resource_updated(RuntimeRouter, "run://rows/1")
-      nothing_heard()
-      assert silent?(client, 0)
+      nothing_heard(client)
+      assert silent?(client)
     end
 
     test "several at once, each with what it asked for" do
@@ -58,7 +60,7 @@ defmodule McpServer.Protocol.SubscriptionsTest do
 
       Changes.prompts_changed(RuntimeRouter)
       assert_receive {:mcp_notification, "notifications/prompts/list_changed", %{"_meta" => %{@subscription => 2}}}
-      nothing_heard()
+      nothing_heard(client)
     end
 
     test "ends when the client cancels it, without another word" do
@@ -67,8 +69,8 @@ defmodule McpServer.Protocol.SubscriptionsTest do
       tell(client, "notifications/cancelled", %{"requestId" => 1})
       settle(client)
       Changes.tools_changed(RuntimeRouter)
-      nothing_heard()
-      assert silent?(client, 0)
+      nothing_heard(client)
+      assert silent?(client)
       assert listen(client, 1, %{"toolsListChanged" => true})
     end
 
@@ -128,7 +130,7 @@ defmodule McpServer.Protocol.SubscriptionsTest do
       assert_receive {:mcp_notification, "notifications/subscriptions/acknowledged",
                       %{"_meta" => %{@subscription => 2}}}
 
-      nothing_heard()
+      nothing_heard(client)
     end
   end
 
@@ -144,7 +146,7 @@ defmodule McpServer.Protocol.SubscriptionsTest do
 
       assert %{"id" => 1} = next(client)
       Changes.tools_changed(RuntimeRouter)
-      nothing_heard()
+      nothing_heard(client)
       tell(client, "notifications/initialized")
       settle(client)
 
@@ -166,11 +168,11 @@ defmodule McpServer.Protocol.SubscriptionsTest do
       Changes.resource_updated(RuntimeRouter, "run://fixed")
       assert_receive {:mcp_notification, "notifications/resources/updated", %{"uri" => "run://fixed"}}
       Changes.resource_updated(RuntimeRouter, "run://rows/1")
-      nothing_heard()
+      nothing_heard(client)
       ask(client, 2, "resources/unsubscribe", %{"uri" => "run://fixed"})
       assert %{"id" => 2, "result" => %{}} = next(client)
       Changes.resource_updated(RuntimeRouter, "run://fixed")
-      nothing_heard()
+      nothing_heard(client)
     end
 
     test "subscriptions: not more than the bound" do
@@ -189,13 +191,13 @@ defmodule McpServer.Protocol.SubscriptionsTest do
     for _ <- 1..1_000, do: Changes.tools_changed(RuntimeRouter)
     :sys.resume(client.connection)
     assert_receive {:mcp_notification, "notifications/tools/list_changed", _params}
-    nothing_heard()
+    nothing_heard(client)
   end
 
   test "another router's changes are not ours" do
     client = open(&idle/2)
     listen(client, 1, %{"toolsListChanged" => true})
     Changes.tools_changed(McpServer.StdioRouter)
-    nothing_heard()
+    nothing_heard(client)
   end
 end

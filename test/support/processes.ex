@@ -19,13 +19,13 @@ defmodule McpServer.Processes do
     :ok
   end
 
+  @doc "The living processes that the process has started."
+  @spec children(pid()) :: [pid()]
+  def children(parent), do: for(pid <- Process.list(), Process.info(pid, :parent) == {:parent, parent}, do: pid)
+
   @doc "Waits for the end of the processes that the process has started so far."
-  @spec children_gone(pid() | atom()) :: :ok
-  def children_gone(parent) do
-    parent = if is_atom(parent), do: Process.whereis(parent), else: parent
-    for pid <- Process.list(), Process.info(pid, :parent) == {:parent, parent}, do: gone(pid)
-    :ok
-  end
+  @spec children_gone(pid()) :: :ok
+  def children_gone(parent), do: parent |> children() |> Enum.each(&gone/1)
 
   @doc "Waits until the process has ended or waits for its next message."
   @spec idle(pid()) :: :ok
@@ -44,7 +44,7 @@ defmodule McpServer.Processes do
     eventually(fn -> :ets.match(Reaper, {{pid, :_}, :_}) == [] end)
     # The reaper removes the row first. It replies when it has started the processes that report.
     :sys.get_state(Reaper)
-    children_gone(Reaper)
+    children_gone(Process.whereis(Reaper))
   end
 
   @doc "Runs `fun` in a process of its own, and waits for the end of every process that it has started."

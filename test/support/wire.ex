@@ -3,7 +3,11 @@ defmodule McpServer.Wire do
   @moduledoc false
 
   alias McpServer.Connection.{Inbox, State}
+  alias McpServer.Processes
   alias McpServer.Test.Client
+
+  # A call asks the server of tasks twice before it waits there, and then asks the client.
+  @questions 3
 
   @doc "Opens a transport to `McpServer.RuntimeRouter` whose handlers run `fun`."
   def open(fun, options \\ []) do
@@ -37,12 +41,20 @@ defmodule McpServer.Wire do
     end
   end
 
-  @doc "Asserts that no message arrives."
-  def silent?(%{reference: reference}, milliseconds \\ 50) do
+  @doc "Asserts that the connection and its calls have sent no message, now that they wait for the next event."
+  def silent?(%{reference: reference} = client) do
+    for _question <- 1..@questions do
+      settle(client)
+      for pid <- Processes.children(client.connection), do: Processes.idle(pid)
+      :sys.get_state(McpServer.Tasks.Server)
+    end
+
+    settle(client)
+
     receive do
       {:mcp_client, ^reference, message} -> raise "unexpected: #{inspect(message)}"
     after
-      milliseconds -> true
+      0 -> true
     end
   end
 
