@@ -296,21 +296,19 @@ defmodule McpServer.Protocol do
   @doc """
   Seals a handler's state, which the client sends back later.
 
-  The seal is bound to the principal, the place of `request`, its method, name and arguments. It expires after `ttl_ms`
-  milliseconds.
+  The seal is bound to the principal, the place of `request`, its method, name and arguments. The state can be opened
+  before `expires_at`, in milliseconds of the wall clock.
   """
-  @spec seal_state(binary(), term(), Request.t(), term(), pos_integer(), place()) :: String.t()
-  def seal_state(secret, principal, %Request{} = request, state, ttl_ms, place \\ {nil, nil}) do
+  @spec seal_state(binary(), term(), Request.t(), term(), expires_at :: non_neg_integer(), place()) :: String.t()
+  def seal_state(secret, principal, %Request{} = request, state, expires_at, place \\ {nil, nil}) do
     nonce = :crypto.strong_rand_bytes(24)
-    expires_at = System.system_time(:millisecond) + ttl_ms
     Native.seal_state(secret, nonce, binding(principal, request, place), expires_at, :erlang.term_to_binary(state))
   end
 
-  @doc "Opens the state that came back with `request`."
-  @spec open_state(binary(), term(), Request.t(), place()) :: {:ok, term()} | {:error, :invalid_state}
-  def open_state(secret, principal, %Request{request_state: sealed} = request, place \\ {nil, nil}) do
-    now = System.system_time(:millisecond)
-
+  @doc "Opens the state that came back with `request`, at `now` of the wall clock in milliseconds."
+  @spec open_state(binary(), term(), Request.t(), now :: non_neg_integer(), place()) ::
+          {:ok, term()} | {:error, :invalid_state}
+  def open_state(secret, principal, %Request{request_state: sealed} = request, now, place \\ {nil, nil}) do
     case Native.open_state(secret, binding(principal, request, place), now, sealed) do
       # The seal proves that this server wrote the term. With `:safe` a state of another release cannot create atoms.
       {:ok, state} -> {:ok, :erlang.binary_to_term(state, [:safe])}

@@ -175,7 +175,9 @@ defmodule McpServer.ProtocolTest do
 
   describe "sealed state" do
     defp seal(fields \\ []), do: Protocol.seal_state(@secret, "ada", request(fields), %{step: 2}, 60_000)
-    defp open(sealed, fields \\ []), do: Protocol.open_state(@secret, "ada", request([request_state: sealed] ++ fields))
+
+    defp open(sealed, fields \\ [], now \\ 0),
+      do: Protocol.open_state(@secret, "ada", request([request_state: sealed] ++ fields), now)
 
     test "opens for the same request" do
       assert open(seal()) == {:ok, %{step: 2}}
@@ -187,9 +189,9 @@ defmodule McpServer.ProtocolTest do
         assert open(seal(), fields) == {:error, :invalid_state}
       end
 
-      assert Protocol.open_state(@secret, "eve", request(request_state: seal())) == {:error, :invalid_state}
+      assert Protocol.open_state(@secret, "eve", request(request_state: seal()), 0) == {:error, :invalid_state}
       other = String.duplicate("t", 32)
-      assert Protocol.open_state(other, "ada", request(request_state: seal())) == {:error, :invalid_state}
+      assert Protocol.open_state(other, "ada", request(request_state: seal()), 0) == {:error, :invalid_state}
     end
 
     test "that was touched, or is no state at all, is refused" do
@@ -199,9 +201,8 @@ defmodule McpServer.ProtocolTest do
     end
 
     test "expires" do
-      sealed = Protocol.seal_state(@secret, "ada", request(), 1, 1)
-      Process.sleep(5)
-      assert open(sealed) == {:error, :invalid_state}
+      assert open(seal(), [], 59_999) == {:ok, %{step: 2}}
+      assert open(seal(), [], 60_000) == {:error, :invalid_state}
     end
   end
 

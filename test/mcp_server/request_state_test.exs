@@ -120,10 +120,27 @@ defmodule McpServer.RequestStateTest do
 
   test "it opens until its time is over, and not after" do
     Application.put_env(:mcp_server, :request_state_ttl, 500)
+    now = System.system_time(:millisecond)
+    place = {Shop, "http /mcp"}
+    sealed = RequestState.seal(@request, nil, 1, place, now)
+
+    for {later, opened} <- [{0, {:ok, 1}}, {499, {:ok, 1}}, {500, {:error, :invalid_state}}],
+        do: assert({later, RequestState.open(back(sealed), nil, place, now + later)} == {later, opened})
+  end
+
+  test "the time is that of the wall clock" do
+    now = System.system_time(:millisecond)
+    ttl = RequestState.ttl_ms()
+    place = {nil, nil}
+
+    # A minute for a test that is interrupted.
+    for {sealed_at, opened} <- [{now - ttl + 60_000, {:ok, 1}}, {now - ttl, {:error, :invalid_state}}],
+        do: assert(RequestState.open(back(RequestState.seal(@request, nil, 1, place, sealed_at)), nil) == opened)
+
     sealed = RequestState.seal(@request, nil, 1)
-    assert RequestState.open(back(sealed), nil) == {:ok, 1}
-    Process.sleep(520)
-    assert RequestState.open(back(sealed), nil) == {:error, :invalid_state}
+    assert RequestState.open(back(sealed), nil, place, now + ttl - 1) == {:ok, 1}
+    later = System.system_time(:millisecond)
+    assert RequestState.open(back(sealed), nil, place, later + ttl) == {:error, :invalid_state}
   end
 
   test "one secret for several nodes" do
