@@ -96,7 +96,7 @@ defmodule McpServer.HttpCrowdsTest do
 
       eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
       eventually(fn -> HttpVm.used(vm).processes <= before.processes end)
-      assert HttpVm.used(vm).memory - before.memory < div(full.memory - before.memory, 5)
+      eventually(fn -> HttpVm.used(vm).memory - before.memory < div(full.memory - before.memory, 5) end)
       assert open.() == 200
     end
   end
@@ -109,7 +109,6 @@ defmodule McpServer.HttpCrowdsTest do
       assert_nothing_left(fn ->
         streams = for _ <- 1..scaled(500), do: HttpSession.get(HttpSession.open(server))
         listeners = for n <- 1..scaled(100), do: listen(server, n)
-        Process.sleep(50)
 
         for round <- 1..5 do
           Changes.tools_changed(HttpRouter)
@@ -224,9 +223,12 @@ defmodule McpServer.HttpCrowdsTest do
       end
 
       for n <- 1..100, do: HttpPeer.request(peer, request.(n))
-      before = :erlang.system_info(:atom_count)
-      for n <- 1..scaled(2_000), do: assert(HttpPeer.request(peer, request.(n)).status in [200, 404])
-      assert :erlang.system_info(:atom_count) == before
+      # Code that is loaded meanwhile makes atoms once. Names would make some in each round.
+      assert Enum.any?(1..5, fn _round ->
+               before = :erlang.system_info(:atom_count)
+               for n <- 1..scaled(2_000), do: assert(HttpPeer.request(peer, request.(n)).status in [200, 404])
+               :erlang.system_info(:atom_count) == before
+             end)
     end
   end
 

@@ -199,7 +199,8 @@ defmodule McpServer.HttpFaultsTest do
       assert_nothing_left(fn ->
         before = memory()
         for n <- 1..scaled(2_000), do: assert(HttpPeer.request(peer, ask.(n)).status == 404)
-        assert memory() - before < 2_000_000
+        # Other processes may free their memory a moment later.
+        eventually(fn -> memory() - before < 2_000_000 end)
       end)
     end
 

@@ -3,7 +3,7 @@ defmodule McpServer.DualResponse.ScaleTest do
   use ExUnit.Case, async: false
 
   import McpServer.DualResponses
-  import McpServer.HttpCase, only: [scaled: 1]
+  import McpServer.HttpCase, only: [eventually: 1, scaled: 1]
 
   alias McpServer.DualResponse
 
@@ -40,10 +40,12 @@ defmodule McpServer.DualResponse.ScaleTest do
     afterwards = memory()
     report("all of them expired and deleted in #{div(time, 1000)} ms, #{used(afterwards, before)}")
 
-    # A hundredth of the used memory, and a reserve for the emulator.
-    for {kind, bytes} <- afterwards do
-      assert bytes - before[kind] < (full[kind] - before[kind]) / 100 + 2_000_000, "#{kind}: #{bytes - before[kind]}"
-    end
+    # A hundredth of the used memory, and a reserve for the emulator. Other processes may free theirs a moment later.
+    eventually(fn ->
+      Enum.all?(memory(), fn {kind, bytes} ->
+        bytes - before[kind] < (full[kind] - before[kind]) / 100 + 2_000_000
+      end)
+    end)
   end
 
   # Half of the resources store rows whose texts are parts of large binaries, like those of database drivers.
