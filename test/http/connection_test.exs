@@ -35,7 +35,8 @@ defmodule McpServer.HttpConnectionTest do
       responses = responses(peer, 30)
       assert for(%{status: status} <- responses, do: status) == List.duplicate(200, 30)
       assert ids(responses) == Enum.to_list(1..30)
-      assert HttpPeer.silent?(peer)
+      # Nothing else comes before the next request's response.
+      assert HttpResponse.json(HttpPeer.request(peer, ping(31)))["id"] == 31
     end
 
     test "are, wherever they are cut" do

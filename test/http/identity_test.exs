@@ -251,7 +251,9 @@ defmodule McpServer.HttpIdentityTest do
         assert response.status == 401
       end
 
-      assert HttpPeer.silent?(stream)
+      # Nothing came before the session's own news.
+      McpServer.Changes.tools_changed(McpServer.HttpRouter, to: [session: session.id])
+      assert HttpClient.message(stream)["method"] == "notifications/tools/list_changed"
       assert HttpClient.text(HttpSession.call(session, "whoami")) =~ "ada"
     end
 
