@@ -42,13 +42,11 @@ defmodule McpServer.HttpConnectionBodiesTest do
   # Writes one byte each 25 ms until a response arrives. Returns its status and the number of bytes. About twenty bytes
   # fit the timeout of a head; a thousand would show that each byte extended it.
   defp drip(peer, sent \\ 0) do
-    case HttpPeer.raw(peer, 0, 25) do
-      {:error, :timeout} when sent < 1_000 ->
-        HttpPeer.write(peer, "x")
-        drip(peer, sent + 1)
+    HttpPeer.write(peer, "x")
 
-      {:ok, answer} ->
-        {answer |> String.split("\r\n") |> hd(), sent}
+    case HttpPeer.raw(peer, 0, 25) do
+      {:error, :timeout} when sent < 1_000 -> drip(peer, sent + 1)
+      {:ok, answer} -> {answer |> String.split("\r\n") |> hd(), sent + 1}
     end
   end
 

@@ -146,6 +146,16 @@ defmodule McpServer.HttpConnectionDrainTest do
     stop
   end
 
+  # How many bytes each connection has received, into its mailbox at least.
+  defp received(server) do
+    for pid <- :sys.get_state(server.pid).connections,
+        {:links, links} <- [Process.info(pid, :links)],
+        port <- links,
+        is_port(port),
+        {:ok, recv_oct: bytes} <- [:inet.getstat(port, [:recv_oct])],
+        do: bytes
+  end
+
   test "connections without a request are closed, those that have begun one may finish it" do
     server = HttpServers.start(:listener)
     [fresh, used, begun] = for _ <- 1..3, do: HttpPeer.connect(server.port)
@@ -154,8 +164,7 @@ defmodule McpServer.HttpConnectionDrainTest do
     {first, last} = cut_at(bytes, 10)
     HttpPeer.expect(begun, "POST")
     HttpPeer.write(begun, first)
-    eventually(fn -> HttpServer.stats(server.pid).connections == 3 end)
-    Process.sleep(50)
+    eventually(fn -> HttpServer.stats(server.pid).connections == 3 and 10 in received(server) end)
     stop = stopping(server)
     assert HttpPeer.closed?(fresh)
     assert HttpPeer.closed?(used)

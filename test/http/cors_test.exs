@@ -87,9 +87,11 @@ defmodule McpServer.Http.CorsTest do
 
   both "a stream, too", [http: [stream_after: 20]] ++ @origins, %{server: server} do
     {peer, %{status: 200, body: :stream} = response} =
-      HttpClient.open(server, from(modern_call("sleep", %{"ms" => 200}), @page))
+      HttpClient.open(server, from(modern_call("perform", HttpScript.arguments()), @page))
 
     assert cors(response) == @exposed
+    {call, _conn} = HttpScript.performing()
+    HttpScript.tell(call, {:answer, "done"})
     assert [_message] = HttpClient.messages(peer, response)
   end
 

@@ -33,6 +33,8 @@ defmodule McpServer.HttpSessionCallsTest do
     :erlang.trace(process, true, [:receive])
     for id <- 1..5, do: assert(echo(session, id) == 200)
     assert HttpSession.status(session, legacy("ping")) == 200
+    delivered = :erlang.trace_delivered(process)
+    assert_receive {:trace_delivered, ^process, ^delivered}
     # Changes that other tests publish may arrive at any time.
     refute_received {:trace, ^process, :receive, {:mcp_http_request, _exchange, _outcome, _origin}}
     refute_received {:trace, ^process, :receive, {:mcp_hand_over, _id}}
@@ -172,9 +174,10 @@ defmodule McpServer.HttpSessionCallsTest do
     server = HttpServers.start(:listener, http: [stream_after: 50])
     session = HttpSession.open(server)
 
-    for {id, leave} <- [{1, &HttpPeer.close/1}, {2, &HttpPeer.cut/1}, {3, &HttpPeer.half_close/1}], wait <- [0, 100] do
+    for {id, leave} <- [{1, &HttpPeer.close/1}, {2, &HttpPeer.cut/1}, {3, &HttpPeer.half_close/1}],
+        stream? <- [false, true] do
       {peer, call} = start(session, id)
-      Process.sleep(wait)
+      if stream?, do: %{body: :stream} = HttpPeer.response(peer)
       leave.(peer)
       unused(server)
       HttpScript.tell(call, {:answer, "done"})

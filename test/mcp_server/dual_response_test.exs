@@ -500,7 +500,9 @@ defmodule McpServer.DualResponseTest do
       assert answers == List.duplicate(:ok, 5)
       assert_received {:DOWN, ^monitor, :process, ^pid, :normal}
       assert closes(0) == 1
-      refute_receive {:store, _callback}, 20
+      # Another server sweeps meanwhile, this one does not.
+      sweeps_three_times(cleanup_interval: 1)
+      refute_received {:store, _callback}
       assert DualResponse.get_resource(Closing, "x") == nil
     end
 
@@ -523,9 +525,20 @@ defmodule McpServer.DualResponseTest do
       assert create!(name, 1).total_count == 1
     end
 
+    # Beside the closed server, with a store that tells another process.
+    defp sweeps_three_times(options) do
+      Task.await(
+        Task.async(fn ->
+          {:ok, pid} = start_closing([name: Sweeping] ++ options)
+          for _ <- 1..3, do: assert_receive({:store, :find_expired})
+          GenServer.stop(pid)
+        end)
+      )
+    end
+
     defp start_closing(options) do
-      options = [name: Closing, base_url: "https://x.example/r", store: {FailingStore, test: self()}] ++ options
-      DualResponse.start_link(options)
+      defaults = [name: Closing, base_url: "https://x.example/r", store: {FailingStore, test: self()}]
+      DualResponse.start_link(Keyword.merge(defaults, options))
     end
 
     defp closes(count) do

@@ -17,7 +17,6 @@ defmodule McpServer.ConfirmRouter do
   end
 
   tool "slow", "Cleans up", Handlers, :slow, cancel_grace: 30_000, timeout: 60_000, task_support: :optional
-  tool "late", "Runs out of time, and cleans up", Handlers, :slow, cancel_grace: 30_000, timeout: 50
   tool "stubborn", "Cleans up for ever", Handlers, :stubborn, cancel_grace: 50, timeout: 60_000
 
   # For a server in another VM. A file shows how the call ended.

@@ -174,7 +174,9 @@ defmodule McpServer.Native.StdioTest do
     :ok = Native.stdio_credit(reader, 5)
     say.(receive do event -> event after 200 -> :nothing end)
     {:ok, other, ^output} = Native.stdio_open()
-    say.(Native.stdio_read(other, spawn(fn -> :ok end) |> tap(fn _pid -> Process.sleep(50) end), 100))
+    {ended, _monitor} = spawn_monitor(fn -> :ok end)
+    receive do {:DOWN, _, :process, ^ended, _} -> :ok end
+    say.(Native.stdio_read(other, ended, 100))
     """
 
     assert vm(script, input: "a\n") == ["{:error, :already_reading}", ":nothing", "{:error, :noproc}"]
