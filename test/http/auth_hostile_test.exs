@@ -303,7 +303,7 @@ defmodule McpServer.HttpAuthHostileTest do
             {ScriptedServer.response(200, [{"content-encoding", "gzip"}], :zlib.gzip("{}")), "is not JSON"},
             {ScriptedServer.response(200, [], String.duplicate(" ", 131_073)), "cannot be reached"},
             {&ScriptedServer.flood(&1, "HTTP/1.1 200 OK\r\nx: y\r\n"), "cannot be reached"},
-            {fn _connection -> Process.sleep(150) end, "cannot be reached: :timeout"}
+            {&ScriptedServer.wait/1, "cannot be reached: :timeout"}
           ] do
         {:ok, url} = Agent.start_link(fn -> nil end)
 
@@ -337,7 +337,8 @@ defmodule McpServer.HttpAuthHostileTest do
     on_both "that is gone for longer than its keys may be used: 503, and then they are fetched anew", context do
       {server, issuer} = issued(context, max_stale: 1, cache: false)
       good = bearer(token(issuer))
-      assert {200, nil, _message} = ask(server, good)
+      # On a busy machine new keys can be too old before they are used.
+      eventually(fn -> match?({200, nil, _message}, ask(server, good)) end)
       Issuer.fail(issuer)
       capture_log(fn -> eventually(fn -> match?({503, nil, _message}, ask(server, good)) end) end)
       Issuer.recover(issuer)

@@ -109,14 +109,20 @@ defmodule McpServer.HttpAuthThreatsTest do
     @tag req: "T39"
     on_both "that was verified is compared as a whole, and ends at its time", context do
       {server, issuer} = issued(context, leeway: 0)
-      good = token(issuer, expires_in: 2)
-      assert {200, nil, _message} = ask(server, bearer(good))
 
-      for {forged, text} <- [
-            {token(issuer, expires_in: 2, signature: :wrong), "The signature of the access token is wrong"},
-            {String.replace_suffix(good, String.last(good), ""), "The access token is malformed"}
-          ],
-          do: assert(ask(server, bearer(forged)) == refused(text))
+      good =
+        while_valid(fn seconds ->
+          good = token(issuer, expires_in: seconds)
+          assert {200, nil, _message} = ask(server, bearer(good))
+
+          for {forged, text} <- [
+                {token(issuer, expires_in: seconds, signature: :wrong), "The signature of the access token is wrong"},
+                {String.replace_suffix(good, String.last(good), ""), "The access token is malformed"}
+              ],
+              do: assert(ask(server, bearer(forged)) == refused(text))
+
+          good
+        end)
 
       eventually(fn -> match?({401, _challenge, _message}, ask(server, bearer(good))) end)
       assert ask(server, bearer(good)) == refused("The access token has expired")
@@ -127,16 +133,20 @@ defmodule McpServer.HttpAuthThreatsTest do
     @tag req: "T38"
     on_both "ends the streams that wait for news, and no call, in both eras", context do
       {server, issuer} = issued(context, leeway: 0)
-      token = bearer(token(issuer, expires_in: 2))
-      session = HttpSession.open(server, "2025-11-25", headers: token)
-      call = with_headers(modern_call("perform", HttpScript.arguments()), token)
-      peer = HttpClient.start(server, call)
-      {pid, _conn} = HttpScript.performing()
-
-      {stream, %{status: 200}} = HttpClient.open(server, with_headers(of_session(get_stream(), session.id), token))
       listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
-      {response, messages} = HttpClient.exchange(server, with_headers(listen, token))
-      assert response.status == 200
+
+      {token, peer, pid, stream, messages} =
+        while_valid(fn seconds ->
+          token = bearer(token(issuer, expires_in: seconds))
+          session = HttpSession.open(server, "2025-11-25", headers: token)
+          tag = "#{seconds} seconds"
+          peer = HttpClient.start(server, with_headers(modern_call("perform", HttpScript.arguments(tag)), token))
+          {pid, _conn} = HttpScript.performing(tag)
+          {stream, %{status: 200}} = HttpClient.open(server, with_headers(of_session(get_stream(), session.id), token))
+          {response, messages} = HttpClient.exchange(server, with_headers(listen, token))
+          assert response.status == 200
+          {token, peer, pid, stream, messages}
+        end)
 
       assert Enum.map(messages, &(&1["method"] || &1["result"]["resultType"])) ==
                ["notifications/subscriptions/acknowledged", "notifications/cancelled", "complete"]

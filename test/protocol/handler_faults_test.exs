@@ -69,7 +69,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
     assert %{"result" => %{"isError" => true, "content" => [%{"text" => text}]}} = answer
     assert [_, id] = Regex.run(@failed, text)
     refute inspect(answer) =~ "secret"
-    assert [entry] = eventually_logged(server, id, 100)
+    assert [entry] = eventually_logged(server, id, 1_500)
     assert byte_size(entry) <= @most_logged
     entry
   end
@@ -209,9 +209,9 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
           server = FaultServer.begin(server, id, "progress", arguments, meta: %{"progressToken" => "p"})
           # Over stdio the code below would read any message of this call.
           if @transport == :stdio, do: assert(%{"params" => %{"progress" => 1}} = StdioPeer.message(server.peer))
-          assert eventually(fn -> logged(server, "the call reports") == reported + 1 end, 500)
+          assert eventually(fn -> logged(server, "the call reports") == reported + 1 end, 1_500)
           FaultServer.cancel(server, id)
-          assert eventually(fn -> logged(server, told) == reported + 1 end, 500)
+          assert eventually(fn -> logged(server, told) == reported + 1 end, 1_500)
           assert logged(server, "the call has ended: :killed") == reported + 1
 
           server = FaultServer.begin(server, id + 1, "echo", %{"text" => "after"})
@@ -249,7 +249,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
 
         if @transport == :stdio do
           for what <- ~w(puts binwrite format display),
-              do: assert(eventually(fn -> logged(server, "stray: #{what}") > 0 end, 100))
+              do: assert(eventually(fn -> logged(server, "stray: #{what}") > 0 end, 1_500))
 
           assert FaultServer.stop(server) == 0
         end

@@ -5,6 +5,7 @@ defmodule McpServer.Protocol.TasksTest do
 
   import ExUnit.CaptureLog
   import McpServer.Controller
+  import McpServer.HttpCase, only: [eventually: 1]
   import McpServer.Wire, only: [ask: 4, tell: 3, next: 1, silent?: 1]
 
   alias McpServer.Test.Client
@@ -685,20 +686,34 @@ defmodule McpServer.Protocol.TasksTest do
   end
 
   describe "bounds" do
+    # The time of these tasks ends only at the test's command.
+    @long %{"task" => %{"ttl" => 3_600_000}}
+
     test "a task is gone when its time is over, and its handler with it" do
       client = open(gated(), @session)
-      %{"taskId" => id} = create(client, "may", %{"task" => %{"ttl" => 30}})
+      %{"taskId" => id} = create(client, "may", @long)
       assert_receive {:entered, runner}
       monitor = Process.monitor(runner)
       ask(client, 4, "tasks/result", %{"taskId" => id})
+      expire([id])
       assert_receive {:DOWN, ^monitor, :process, _pid, :killed}
       assert %{"id" => 4, "error" => %{"code" => -32602, "message" => "Task not found"}} = next(client)
       assert {:error, %{"code" => -32602}} = tasks(client, "get", id)
+      # Without the test's help.
+      %{"taskId" => id} = create(client, "may", %{"task" => %{"ttl" => 30}})
+      eventually(fn -> match?({:error, %{"code" => -32602}}, tasks(client, "get", id)) end)
+    end
+
+    # What the timers of the tasks send.
+    defp expire(ids) do
+      for id <- ids, do: send(McpServer.Tasks.Server, {:expire, id})
+      :sys.get_state(McpServer.Tasks.Server)
     end
 
     test "an owner has at most 100" do
       client = open(gated(), @session)
-      for _ <- 1..100, do: %{"taskId" => _} = create(client, "may", %{"task" => %{"ttl" => 2_000}})
+      ids = for _ <- 1..100, do: Map.fetch!(create(client, "may", @long), "taskId")
+      on_exit(fn -> expire(ids) end)
       assert {:error, %{"code" => -32603, "message" => "Too many tasks"}} = call(client, "may")
     end
 
@@ -706,8 +721,12 @@ defmodule McpServer.Protocol.TasksTest do
     test "the results of an owner take at most a quarter of the room there is" do
       large = String.duplicate("x", 7 * 1024 * 1024)
       owners = for _ <- 1..2, do: open(fn _, _ -> {:ok, [text(large)]} end, @session)
-      short = %{"task" => %{"ttl" => 10_000}}
-      outcome = fn client -> settled(client, create(client, "must", short)["taskId"])["status"] end
+
+      outcome = fn client ->
+        %{"taskId" => id} = create(client, "must", @long)
+        on_exit(fn -> expire([id]) end)
+        settled(client, id)["status"]
+      end
 
       assert for(client <- [hd(owners), hd(owners), hd(owners)], do: outcome.(client)) == ~w(completed completed failed)
       assert outcome.(List.last(owners)) == "completed"

@@ -18,19 +18,29 @@ defmodule McpServer.HttpServers do
   # The long time keeps slow calls on a busy machine from becoming streams.
   @defaults [router: McpServer.HttpRouter, http: [stream_after: 30_000]]
 
+  # In milliseconds. On a busy machine a fetch of keys can take longer than the default.
+  @fetch_time 60_000
+
   @doc "Starts a server that ends with the calling test, or with the tests of the calling module."
   @spec start(kind(), keyword()) :: t()
-  def start(kind, options \\ [])
+  def start(kind, options \\ []), do: serve(kind, patient(options) ++ @defaults)
 
-  def start(:listener, options) do
-    options = options ++ [port: 0] ++ @defaults
+  defp patient(options) do
+    case options[:auth] do
+      [_option | _options] = auth -> Keyword.put(options, :auth, Keyword.put_new(auth, :timeout, @fetch_time))
+      _none_or_function -> options
+    end
+  end
+
+  defp serve(:listener, options) do
+    options = options ++ [port: 0]
     id = {__MODULE__, make_ref()}
     pid = start_supervised!({McpServer.HttpServer, options}, id: id)
     %__MODULE__{kind: :listener, port: McpServer.HttpServer.port(pid), pid: pid, id: id}
   end
 
-  def start(:plug, options) do
-    {router, options} = Keyword.pop!(options ++ @defaults, :router)
+  defp serve(:plug, options) do
+    {router, options} = Keyword.pop!(options, :router)
     %__MODULE__{kind: :plug, port: PlugServer.start(router, options)}
   end
 

@@ -141,7 +141,7 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     assert DualResponse.get_resource(server, id) == nil
   end
 
-  defp eventually(holds?, left \\ 200) do
+  defp eventually(holds?, left \\ 1_200) do
     unless holds?.() do
       assert left > 0, "it did not come back"
       Process.sleep(25)
