@@ -27,7 +27,7 @@ defmodule McpServer.Http.Session.Stream do
   @typedoc """
   * `:number` – the stream's number in event ids
   * `:exchange` – `nil` while the client is away
-  * `:events?` – whether the client accepts a stream
+  * `:events?` – whether the response may be a stream: the client accepts one, and has sent a request
   * `:replay` – the stored events, once there is a stream
   * `:phase` – `:ended` is a stream whose answer was sent or stored
   * `:primes?` – whether a stream begins with an event that tells the client where to resume (2025-11-25)

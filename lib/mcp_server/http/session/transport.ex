@@ -54,7 +54,7 @@ defmodule McpServer.Http.Session.Transport do
   @impl true
   def event(transport, {:mcp_http_request, exchange, outcome, origin}) do
     with_exchange(transport, exchange, fn transport, exchange ->
-      {stream, transport} = add(transport, exchange, origin.events?, Stream.now())
+      {stream, transport} = add(transport, exchange, origin.events? and request?(outcome), Stream.now())
       {[{:admitted, stream, outcome, origin}], transport}
     end)
   end
@@ -99,6 +99,12 @@ defmodule McpServer.Http.Session.Transport do
   def event(transport, :mcp_http_lifetime), do: {end_session(transport), transport}
   def event(transport, {:mcp_http_idle, now}), do: idle(transport, now)
   def event(_transport, _message), do: :unknown
+
+  # Only the response to a request may be a stream. Notifications and responses get 202 without a body, however late the
+  # session is.
+  defp request?({:request, _request}), do: true
+  defp request?({:batch, outcomes}), do: Enum.any?(outcomes, &request?/1)
+  defp request?(_outcome), do: false
 
   # No node opens the session again.
   defp end_for_good(transport) do
