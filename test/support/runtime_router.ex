@@ -71,6 +71,10 @@ defmodule McpServer.StdioRouter do
     input_field "file", "Its path", :string, required: true
   end
 
+  tool "await", "Waits until a file exists", Handlers, :await do
+    input_field "file", "Its path", :string, required: true
+  end
+
   tool "crash", "A process of its own crashes, and something is warned of", Handlers, :crash
 end
 
@@ -103,6 +107,15 @@ defmodule McpServer.StdioRouter.Handlers do
   def touch(_conn, %{"file" => file}) do
     File.touch!(file)
     {:ok, [text("touched")]}
+  end
+
+  def await(conn, %{"file" => file} = arguments) do
+    if File.exists?(file) do
+      {:ok, [text("waited")]}
+    else
+      Process.sleep(10)
+      await(conn, arguments)
+    end
   end
 
   def crash(_conn, _arguments) do

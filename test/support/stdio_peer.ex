@@ -55,6 +55,9 @@ defmodule McpServer.StdioPeer do
   @doc "Milliseconds since an earlier `since(0)`."
   def since(milliseconds), do: System.monotonic_time(:millisecond) - milliseconds
 
+  @doc "The shell command that waits until a file exists."
+  def until_exists(file), do: "until [ -e #{quoted(file)} ]; do sleep 0.1; done"
+
   @doc "Quotes text for the shell."
   def quoted(text), do: "'" <> String.replace(text, "'", "'\\''") <> "'"
 
@@ -94,7 +97,7 @@ defmodule McpServer.StdioPeer do
   def eof(peer), do: write_raw(peer, "__eof__\n")
 
   @doc "The next message."
-  def read(peer, timeout \\ 15_000) do
+  def read(peer, timeout \\ 30_000) do
     line = line(peer, timeout)
     watch(peer, {:out, line})
     {:ok, message} = JSON.decode(line)
@@ -102,7 +105,7 @@ defmodule McpServer.StdioPeer do
   end
 
   @doc "The next line, unchecked."
-  def line(%{port: port} = peer, timeout \\ 15_000) do
+  def line(%{port: port} = peer, timeout \\ 30_000) do
     receive do
       {^port, {:data, {:eol, line}}} -> line
       {^port, {:exit_status, status}} -> raise "the server has exited with #{status}: #{errors(peer)}"
@@ -112,13 +115,13 @@ defmodule McpServer.StdioPeer do
   end
 
   @doc "The next message, for requests that were not sent with `write/2` and cannot be matched."
-  def message(peer, timeout \\ 15_000) do
+  def message(peer, timeout \\ 30_000) do
     {:ok, message} = JSON.decode(line(peer, timeout))
     message
   end
 
   @doc "The server's exit status. A line before it is an error."
-  def exit_status(%{port: port} = peer, timeout \\ 15_000) do
+  def exit_status(%{port: port} = peer, timeout \\ 30_000) do
     receive do
       {^port, {:exit_status, status}} -> status
       {^port, {:data, line}} -> raise "unexpected line: #{inspect(line)}"
