@@ -23,17 +23,31 @@ defmodule McpServer.Protocol.StdioTest do
     end
 
     test "a message cut in two by the start of the VM is put together again", context do
-      peer =
-        start(vm("Process.sleep(300); McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)"),
-          input: "cat",
-          tmp_dir: context.tmp_dir
-        )
+      [read, taken] = for name <- ["read", "taken"], do: Path.join(context.tmp_dir, name)
+      {early, late} = String.split_at(call(1, "echo", %{"text" => "äöü"}), -12)
 
-      line = call(1, "echo", %{"text" => "äöü"}) <> "\n"
-      {early, late} = String.split_at(line, -12)
-      write_raw(peer, early)
-      Process.sleep(1_500)
-      write_raw(peer, late)
+      # The pipe is empty when the VM's `:user` process has the first half.
+      input = ~S"""
+      perl -e '
+        $| = 1;
+        print shift;
+        do { select undef, undef, undef, 0.01; ioctl STDOUT, 0x541B, $left = pack "i", 0 } while unpack "i", $left;
+        open F, ">", shift;
+        select undef, undef, undef, 0.01 until -e $ARGV[0];
+        print $ARGV[1], "\n"'
+      """
+
+      arguments = Enum.map_join([early, read, taken, late], " ", &quoted/1)
+
+      serve = """
+      until = fn until -> File.exists?(#{inspect(read)}) || (Process.sleep(10) && until.(until)) end
+      until.(until)
+      McpServer.Stdio.take_over!()
+      File.touch!(#{inspect(taken)})
+      McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)
+      """
+
+      peer = start(vm(serve), input: "#{String.trim(input)} #{arguments}", tmp_dir: context.tmp_dir)
       assert text(message(peer)) == "äöü"
     end
 
