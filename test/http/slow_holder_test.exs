@@ -9,37 +9,57 @@ defmodule McpServer.HttpSlowHolderTest do
 
   @moduletag :capture_log
 
-  defp linger(event, ms),
-    do: TelemetryStandIn.load(fn said, _measurements, _metadata -> if said == event, do: Process.sleep(ms) end)
+  # The process of the next such event waits there for `:go_on`.
+  defp hold(event) do
+    test = self()
 
-  defp requests(session) do
-    process = :ets.lookup_element(Sessions, session.id, 2)
-    :ets.match(InFlight, {{process, :_}, :_, :"$1", :_, :_})
+    TelemetryStandIn.load(fn said, _measurements, _metadata ->
+      if said == event do
+        send(test, {:held, self()})
+        receive do: (:go_on -> :ok)
+      end
+    end)
   end
+
+  # The process that waits. No further process will wait.
+  defp held do
+    assert_receive {:held, holder}, 30_000
+    TelemetryStandIn.handle(fn _event, _measurements, _metadata -> :ok end)
+    holder
+  end
+
+  defp process(session), do: :ets.lookup_element(Sessions, session.id, 2)
+  defp requests(session), do: :ets.match(InFlight, {{process(session), :_}, :_, :"$1", :_, :_})
 
   # From now on the session may adopt the call.
-  defp noted?(session, call) do
-    process = :ets.lookup_element(Sessions, session.id, 2)
-    :ets.match(InFlight, {{process, :_}, :_, :_, :"$1", :_}) == [[call]]
-  end
+  defp noted?(session, call), do: :ets.match(InFlight, {{process(session), :_}, :_, :_, :"$1", :_}) == [[call]]
 
   defp echo(session, id), do: HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: id))
 
   both "a call is heard that asks before its holder has noted it", %{server: server} do
     session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
-    linger([:mcp_server, :request, :start], 200)
-    {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask"))
+    process = process(session)
+    hold([:mcp_server, :request, :start])
+    :erlang.trace(process, true, [:receive])
+    peer = HttpSession.start(session, legacy_call("ask"))
+    holder = held()
+    assert_receive {:trace, ^process, :receive, {:mcp_ask, _tag, _call, _requests}}, 30_000
+    :erlang.trace(process, false, [:receive])
+    send(holder, :go_on)
+    assert %{body: :stream} = HttpPeer.response(peer)
     assert %{"method" => "elicitation/create"} = HttpClient.message(peer)
   end
 
   # Earlier, this cancellation was lost.
   both "a call is cancelled that its holder has not noted", %{server: server} do
     session = HttpSession.open(server)
-    linger([:mcp_server, :request, :start], 200)
+    hold([:mcp_server, :request, :start])
     peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
     {call, _conn} = HttpScript.performing()
+    holder = held()
     cancel = legacy("notifications/cancelled", %{"requestId" => 7}, id: nil)
     assert HttpSession.status(session, cancel) == 202
+    send(holder, :go_on)
     HttpScript.gone(call)
     assert HttpClient.messages(peer, HttpPeer.response(peer)) == []
     assert echo(session, 7) == 200
@@ -56,7 +76,7 @@ defmodule McpServer.HttpSlowHolderTest do
     HttpScript.tell(call, {:answer, "done"})
     HttpScript.gone(call)
     # The holder's message when a stream is due.
-    send(:ets.lookup_element(Sessions, session.id, 2), {:mcp_hand_over, 7})
+    send(process(session), {:mcp_hand_over, 7})
     Process.sleep(1_200)
     :erlang.resume_process(holder)
     assert [%{"id" => 7} = answer] = HttpClient.messages(peer, HttpPeer.response(peer))
@@ -67,7 +87,7 @@ defmodule McpServer.HttpSlowHolderTest do
   # adopted the call between the two reported a failure.
   test "a call that ends while it is adopted has not failed" do
     session = HttpSession.open(HttpServers.start(:listener))
-    process = :ets.lookup_element(Sessions, session.id, 2)
+    process = process(session)
     peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
     {call, _conn} = HttpScript.performing()
     eventually(fn -> noted?(session, call) end)
@@ -82,19 +102,18 @@ defmodule McpServer.HttpSlowHolderTest do
     test "id and place are given back when the holder ends (#{how}) at the call's #{event}" do
       server = HttpServers.start(:listener)
       session = HttpSession.open(server)
-      linger([:mcp_server, :request, unquote(event)], 60_000)
+      hold([:mcp_server, :request, unquote(event)])
       HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 1))
       {call, _conn} = HttpScript.performing()
       if unquote(event) == :stop, do: HttpScript.tell(call, {:answer, "done"})
       if unquote(event) == :stop, do: HttpScript.gone(call)
-      [[holder]] = eventually(fn -> match?([[_holder]], requests(session)) and requests(session) end)
+      holder = held()
+      assert requests(session) == [[holder]]
       # Unlinks the holder, because this test is not about the server's reaction to its end.
-      Process.sleep(50)
       unlink(server, holder)
       Process.exit(holder, unquote(how))
       HttpScript.gone(call)
       eventually(fn -> requests(session) == [] end)
-      TelemetryStandIn.handle(fn _event, _measurements, _metadata -> :ok end)
       assert echo(session, 1) == 200
     end
   end
@@ -133,25 +152,27 @@ defmodule McpServer.HttpSlowHolderTest do
   end
 
   test "a session that is about to end does so when the last of its calls is answered" do
-    session = HttpSession.open(HttpServers.start(:listener))
-    process = :ets.lookup_element(Sessions, session.id, 2)
-    linger([:mcp_server, :request, :stop], 300)
+    # Its grace period is longer than this test.
+    session = HttpSession.open(HttpServers.start(:listener, drain: 600_000))
+    process = process(session)
+    hold([:mcp_server, :request, :stop])
     peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments()))
     {call, _conn} = HttpScript.performing()
     HttpScript.tell(call, {:answer, "done"})
     HttpScript.gone(call)
-    Process.sleep(50)
+    holder = held()
     send(process, :mcp_http_drain)
-    monitor = Process.monitor(process)
+    # The session has taken the message, and waits for the call.
+    _state = :sys.get_state(process)
+    send(holder, :go_on)
     assert HttpPeer.response(peer).status == 200
-    # Its grace period is longer.
-    assert_receive {:DOWN, ^monitor, :process, ^process, _reason}, 3_000
+    HttpScript.gone(process)
   end
 
   # A listener's sessions outlast the server, so this test uses a plug.
   test "a session whose grace is over ends with the calls that still run" do
     session = HttpSession.open(HttpServers.start(:plug, drain: 50))
-    process = :ets.lookup_element(Sessions, session.id, 2)
+    process = process(session)
     HttpSession.start(session, legacy_call("perform", HttpScript.arguments()))
     {call, _conn} = HttpScript.performing()
     send(process, :mcp_http_drain)
@@ -178,7 +199,7 @@ defmodule McpServer.HttpSlowHolderTest do
       :atomics.put(slow, 1, 1)
       peer = HttpSession.start(session, legacy_call("echo", %{"text" => "x"}))
       assert_receive {:found, hook}, 10_000
-      Process.exit(:ets.lookup_element(Sessions, session.id, 2), :kill)
+      Process.exit(process(session), :kill)
       eventually(fn -> :ets.lookup(Sessions, session.id) == [] end)
       # The session leaves the table before its requests are notified.
       _told = :sys.get_state(Sessions)
