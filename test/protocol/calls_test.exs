@@ -409,7 +409,7 @@ defmodule McpServer.Protocol.CallsTest do
       assert_receive {:entered, 1, pid}
       reference = Process.monitor(pid)
       send(client.connection, {:mcp_client_in, client.reference, :eof})
-      assert_receive {:DOWN, ^reference, :process, ^pid, :killed}, 200
+      assert_receive {:DOWN, ^reference, :process, ^pid, :killed}
       assert next(client) == {:closed, :eof}
     end
 

@@ -194,7 +194,7 @@ defmodule McpServer.DualResponse.PagingTest do
   end
 
   test "a query may be given its own time; in the calling process without one" do
-    name = server(query_timeout: 200)
+    name = server(query_timeout: 500)
     test = self()
 
     # The query ends only in the process that finds `:go` in its mailbox.
