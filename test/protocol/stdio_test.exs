@@ -26,18 +26,9 @@ defmodule McpServer.Protocol.StdioTest do
       [read, taken] = for name <- ["read", "taken"], do: Path.join(context.tmp_dir, name)
       {early, late} = String.split_at(call(1, "echo", %{"text" => "äöü"}), -12)
 
-      # The pipe is empty when the VM's `:user` process has the first half.
-      input = ~S"""
-      perl -e '
-        $| = 1;
-        print shift;
-        do { select undef, undef, undef, 0.01; ioctl STDOUT, 0x541B, $left = pack "i", 0 } while unpack "i", $left;
-        open F, ">", shift;
-        select undef, undef, undef, 0.01 until -e $ARGV[0];
-        print $ARGV[1], "\n"'
-      """
-
-      arguments = Enum.map_join([early, read, taken, late], " ", &quoted/1)
+      # The VM's `:user` process reads the first half.
+      first = "#{in_pieces([early])}; touch #{quoted(read)}"
+      input = "#{first}; #{until_exists(taken)}; echo #{quoted(late)}"
 
       serve = """
       until = fn until -> File.exists?(#{inspect(read)}) || (Process.sleep(10) && until.(until)) end
@@ -47,7 +38,7 @@ defmodule McpServer.Protocol.StdioTest do
       McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)
       """
 
-      peer = start(vm(serve), input: "#{String.trim(input)} #{arguments}", tmp_dir: context.tmp_dir)
+      peer = start(vm(serve), input: input, tmp_dir: context.tmp_dir)
       assert text(message(peer)) == "äöü"
     end
 

@@ -2,6 +2,8 @@ defmodule McpServer.Native.StdioTest do
   # The native reader of stdin, in a separate VM, because it takes over descriptors 0 and 1.
   use ExUnit.Case, async: true
 
+  import McpServer.StdioPeer, only: [in_pieces: 1]
+
   # Sends each event of stdin to the client in one line, one credit at a time.
   @echo ~S"""
   alias McpServer.Native
@@ -226,20 +228,21 @@ defmodule McpServer.Native.StdioTest do
     end
 
     test "goes on with a line that came in pieces, and leaves the end to the thread" do
-      # On a busy machine the second line may have come already.
+      # The second line may have come already.
       again = "event = Native.stdio_take(reader, 1000)\nif event != :none, do: say.(event)\n"
       script = @take <> "take.(take, 1000)\n" <> again <> "echo.(echo)"
-      feed = "(printf a; sleep 0.3; printf 'b\\nc'; sleep 0.3; printf 'd\\n') | COMMAND"
-
-      assert Enum.join(vm(script, feed: feed)) in [
-               ~s({:lines, ["ab"]}{:lines, ["cd"]}:eof),
-               ~s({:lines, ["ab", "cd"]}:eof)
-             ]
+      feed = "#{in_pieces(["a", "b\nc", "d\n"])} | COMMAND"
+      assert vm(script, feed: feed) == [~s({:lines, ["ab"]}), ~s({:lines, ["cd"]}), ":eof"]
     end
 
     test "is nothing while the thread reads, of a file, and after the end" do
-      script = @take <> ":ok = Native.stdio_credit(reader, 1)\nProcess.sleep(100)\nsay.(Native.stdio_take(reader, 0))"
-      assert vm(script, feed: "(sleep 1; echo a) 2>/dev/null | COMMAND") == [":none"]
+      # The script's file is written when nothing was taken. Until then the client is silent.
+      script =
+        @take <>
+          ":ok = Native.stdio_credit(reader, 1)\nProcess.sleep(100)\nsay.(Native.stdio_take(reader, 0))\n" <>
+          "File.write!(__ENV__.file <> \".in\", \"taken\")"
+
+      assert vm(script, feed: "(until [ -s INPUT ]; do sleep 0.1; done; echo a) 2>/dev/null | COMMAND") == [":none"]
 
       script = @take <> "for _n <- 1..2, do: say.(Native.stdio_take(reader, 1000))\necho.(echo)"
       assert vm(script, input: "a\n", feed: "COMMAND < INPUT") == [":none", ":none", ~s({:lines, ["a"]}), ":eof"]
@@ -272,7 +275,8 @@ defmodule McpServer.Native.StdioTest do
 
     test "goes to a pipe while there is room, and then not at all" do
       script = @fill <> ~S|{count, 0} = fill.(fill, 0); IO.puts(:stderr, "written #{count}")|
-      feed = "(COMMAND < /dev/null 2> INPUT; cat INPUT) | (sleep 1; cat)"
+      # The client reads when the number of written chunks is known.
+      feed = "(COMMAND < /dev/null 2> INPUT; cat INPUT) | (until [ -s INPUT ]; do sleep 0.1; done; cat)"
       {["written " <> count], chunks} = script |> vm(feed: feed) |> Enum.split_with(&(&1 =~ "written"))
       assert length(chunks) == String.to_integer(count) and chunks != []
       assert Enum.all?(chunks, &(byte_size(&1) == 4095))
