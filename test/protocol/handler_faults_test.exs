@@ -3,6 +3,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
   # response to the next call.
   use ExUnit.Case, async: true
 
+  import McpServer.HttpCase, only: [eventually: 1]
+
   alias McpServer.{FaultServer, HttpClient, HttpPeer, HttpRequests, HttpSession, StdioPeer}
 
   @moduletag :tmp_dir
@@ -27,7 +29,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
 
   # Waits until the process that starts the calls has been replaced. During its restart HTTP requests are refused, and
   # over stdio the messages already read are lost.
-  defp assert_restarted(server, before, left \\ 100) do
+  defp assert_restarted(server, before, left \\ 1_500) do
     assert left > 0, "nobody has taken the place of #{before}"
     id = System.unique_integer([:positive])
     server = FaultServer.begin(server, id, "parent")
@@ -49,20 +51,6 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
   end
 
   defp logged(server, text), do: Enum.count(FaultServer.log(server), &String.contains?(&1, text))
-
-  defp eventually(condition, left) do
-    cond do
-      condition.() ->
-        true
-
-      left == 0 ->
-        false
-
-      true ->
-        Process.sleep(20)
-        eventually(condition, left - 1)
-    end
-  end
 
   # A tool's failure is a result with an id. The log has one entry with that id, of bounded size.
   defp assert_failed(server, answer) do
@@ -209,9 +197,9 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
           server = FaultServer.begin(server, id, "progress", arguments, meta: %{"progressToken" => "p"})
           # Over stdio the code below would read any message of this call.
           if @transport == :stdio, do: assert(%{"params" => %{"progress" => 1}} = StdioPeer.message(server.peer))
-          assert eventually(fn -> logged(server, "the call reports") == reported + 1 end, 1_500)
+          assert eventually(fn -> logged(server, "the call reports") == reported + 1 end)
           FaultServer.cancel(server, id)
-          assert eventually(fn -> logged(server, told) == reported + 1 end, 1_500)
+          assert eventually(fn -> logged(server, told) == reported + 1 end)
           assert logged(server, "the call has ended: :killed") == reported + 1
 
           server = FaultServer.begin(server, id + 1, "echo", %{"text" => "after"})
@@ -249,7 +237,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
 
         if @transport == :stdio do
           for what <- ~w(puts binwrite format display),
-              do: assert(eventually(fn -> logged(server, "stray: #{what}") > 0 end, 1_500))
+              do: assert(eventually(fn -> logged(server, "stray: #{what}") > 0 end))
 
           assert FaultServer.stop(server) == 0
         end

@@ -194,12 +194,19 @@ defmodule McpServer.FaultServer do
   @doc "Waits for a VM that ends by itself. The pipe in front of it notices the end only at a write."
   @spec ended(t()) :: non_neg_integer()
   def ended(%{peer: %{port: port} = peer} = server) do
-    StdioPeer.write_raw(peer, "\n")
+    poke(peer)
 
     receive do
       {^port, {:exit_status, status}} -> status
     after
       100 -> ended(server)
     end
+  end
+
+  defp poke(peer) do
+    StdioPeer.write_raw(peer, "\n")
+  rescue
+    # The port has closed, and its status has arrived.
+    ArgumentError -> :ok
   end
 end

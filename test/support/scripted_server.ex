@@ -124,7 +124,7 @@ defmodule McpServer.ScriptedServer do
     receive do
       {:requested, ^id, request} -> request
     after
-      5_000 -> raise "no request came"
+      30_000 -> raise "no request came"
     end
   end
 

@@ -98,7 +98,7 @@ defmodule McpServer.StdioTable do
       {^port, {:data, {:eol, line}}} -> JSON.decode!(line)
       {^port, {:exit_status, status}} -> raise "the server has exited with #{status}: #{StdioPeer.errors(peer)}"
     after
-      5_000 -> nil
+      30_000 -> nil
     end
   end
 end
