@@ -8,9 +8,13 @@ Expected values stand in ../expected/everything.json; the TypeScript client read
 """
 
 import asyncio
+import contextlib
 import json
+import os
 import pathlib
+import signal
 import sys
+import tempfile
 import time
 import warnings
 
@@ -21,6 +25,10 @@ from mcp.shared.exceptions import MCPDeprecationWarning
 
 EXPECTED = json.loads((pathlib.Path(__file__).parent.parent / "expected" / "everything.json").read_text())
 REVISIONS = {"legacy": "2025-11-25", "modern": "2026-07-28"}
+APART = pathlib.Path(__file__).parent / "apart"
+LEVEL = "io.modelcontextprotocol/logLevel"
+# Ends a hang, and decides nothing else.
+FUSE_SECONDS = 30
 
 
 def wire(model) -> dict:
@@ -69,6 +77,17 @@ class User:
         """What was asked since the last time, in an order that does not depend on the client's concurrency."""
         asked, self.asked = sorted(self.asked, key=lambda request: request["method"]), []
         return asked
+
+
+async def until(condition) -> None:
+    """Waits for the condition. If it stays false, the comparison that follows fails."""
+    end = time.monotonic() + FUSE_SECONDS
+    while not condition() and time.monotonic() < end:
+        await asyncio.sleep(0.01)
+
+
+async def arrival(items: list, count: int) -> None:
+    await until(lambda: len(items) >= count)
 
 
 def is_url(target: list[str]) -> bool:
@@ -161,6 +180,7 @@ async def progress(checks, era, session) -> None:
         seen.append([int(progress), int(total), message])
 
     result = wire(await session.call_tool("test_tool_with_progress", {}, progress_callback=note))
+    await arrival(seen, len(EXPECTED["progress"]["steps"]))
     checks.equal("progress", seen, EXPECTED["progress"]["steps"])
     checks.equal("result with progress", result, EXPECTED["progress"]["result"])
 
@@ -170,6 +190,7 @@ async def logging(checks, era, session, user) -> None:
         await session.set_logging_level("debug")
     user.logs.clear()
     result = wire(await session.call_tool("test_tool_with_logging", {}))
+    await arrival(user.logs, len(EXPECTED["logging"]["messages"]))
     checks.equal("log messages", user.logs, EXPECTED["logging"]["messages"])
     checks.equal("result with logging", result, EXPECTED["logging"]["result"])
 
@@ -179,8 +200,10 @@ async def silence(checks, era, target) -> None:
     user = User()
     async with client(user, era, target) as session:
         await session.call_tool("test_logging_tool", {})
-        await asyncio.sleep(0.2)
-    checks.equal("log messages without a level", user.logs, [])
+        # What this call logs would come after what the other has logged.
+        await session.call_tool("test_tool_with_logging", {}, meta={LEVEL: "debug"})
+        await arrival(user.logs, len(EXPECTED["logging"]["messages"]))
+    checks.equal("log messages without a level", user.logs, EXPECTED["logging"]["messages"])
 
 
 async def changes(checks, era, session, user) -> None:
@@ -191,70 +214,95 @@ async def changes(checks, era, session, user) -> None:
 
 
 async def changes_in_a_session(checks, session, user) -> None:
-    uri = EXPECTED["watched"]["uri"]
+    watched = EXPECTED["watched"]
     user.notifications.clear()
-    checks.equal("subscribe", wire(await session.subscribe_resource(uri)), {})
-    for change in EXPECTED["changes"]:
-        await session.call_tool(change["tool"], {})
-    await session.call_tool(EXPECTED["watched"]["tool"], {})
-    await asyncio.sleep(0.5)
-    want = [change["notification"] for change in EXPECTED["changes"]] + ["notifications/resources/updated"]
+    checks.equal("subscribe", wire(await session.subscribe_resource(watched["uri"])), {})
+    await announce(session, [*EXPECTED["changes"], watched], user.notifications)
+    want = [change["notification"] for change in [*EXPECTED["changes"], watched]]
     checks.equal("change notifications", user.notifications, want)
 
     user.notifications.clear()
-    checks.equal("unsubscribe", wire(await session.unsubscribe_resource(uri)), {})
-    await session.call_tool(EXPECTED["watched"]["tool"], {})
-    await asyncio.sleep(0.5)
-    checks.equal("notifications after unsubscribing", user.notifications, [])
+    checks.equal("unsubscribe", wire(await session.unsubscribe_resource(watched["uri"])), {})
+    await session.call_tool(watched["tool"], {})
+    # The later changes are told, and nothing before them.
+    await announce(session, EXPECTED["changes"], user.notifications)
+    want = [change["notification"] for change in EXPECTED["changes"]]
+    checks.equal("notifications after unsubscribing", user.notifications, want)
     checks.equal("ping", wire(await session.send_ping()), {})
 
 
+async def announce(session, announced, seen) -> None:
+    """Makes one change after the other. The server may merge changes until they are read, so each is waited for."""
+    for change in announced:
+        count = len(seen)
+        await session.call_tool(change["tool"], {})
+        await arrival(seen, count + 1)
+
+
 async def changes_on_streams(checks, session) -> None:
-    uri = EXPECTED["watched"]["uri"]
+    watched = EXPECTED["watched"]
+    for_tools, for_others = [], []
     async with (
         session.listen(tools_list_changed=True) as tools,
-        session.listen(prompts_list_changed=True, resource_subscriptions=[uri]) as others,
+        session.listen(prompts_list_changed=True, resource_subscriptions=[watched["uri"]]) as others,
     ):
         checks.equal("honoured for tools", wire(tools.honored), {"toolsListChanged": True})
-        want = {"promptsListChanged": True, "resourceSubscriptions": [uri]}
+        want = {"promptsListChanged": True, "resourceSubscriptions": [watched["uri"]]}
         checks.equal("honoured for the others", wire(others.honored), want)
-        for change in EXPECTED["changes"]:
-            await session.call_tool(change["tool"], {})
-        await session.call_tool(EXPECTED["watched"]["tool"], {})
-        checks.equal("events for tools", await events(tools), ["ToolsListChanged()"])
-        want = ["PromptsListChanged()", f"ResourceUpdated(uri='{uri}')"]
-        checks.equal("events for the others", await events(others), want)
+        reading = asyncio.gather(note_events(tools, for_tools), note_events(others, for_others))
+        tools_change, prompts_change = EXPECTED["changes"]
+        # The second half shows that the first has brought nothing more.
+        for change in [tools_change, prompts_change, watched, tools_change, watched, prompts_change]:
+            await announce(session, [change], for_tools if change is tools_change else for_others)
+        checks.equal("events for tools", for_tools, ["ToolsListChanged()"] * 2)
+        updated = f"ResourceUpdated(uri='{watched['uri']}')"
+        want = ["PromptsListChanged()", updated, updated, "PromptsListChanged()"]
+        checks.equal("events for the others", for_others, want)
+    await reading
 
 
-async def events(subscription) -> list[str]:
-    """The events that have come; half a second without one ends the wait."""
-    seen = []
-    while True:
-        try:
-            seen.append(repr(await asyncio.wait_for(anext(subscription), 0.5)))
-        except TimeoutError:
-            return seen
+async def note_events(subscription, seen) -> None:
+    async for event in subscription:
+        seen.append(repr(event))
+
+
+async def endings(file: pathlib.Path) -> list[str]:
+    """The exit status of each server, in the order of their ends; of one that does not end, that it was killed."""
+
+    def notes(word):
+        lines = file.read_text().splitlines()
+        return [line.split()[1] for line in lines if line.startswith(word)]
+
+    await until(lambda: len(notes("ended")) == len(notes("started")))
+    ended = notes("ended")
+    if len(ended) < len(notes("started")):
+        for group in notes("started"):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(int(group), signal.SIGKILL)
+                ended.append("killed")
+    return ended
 
 
 async def main(era: str, target: list[str]) -> int:
     checks = Checks(f"python {era} over {'HTTP' if is_url(target) else 'stdio'}")
     user = User()
-    async with client(user, era, target, log_level="debug") as session:
-        await greeting(checks, era, session)
-        await lists(checks, era, session)
-        await calls(checks, era, session)
-        await round_trips(checks, era, session, user)
-        await reads(checks, era, session)
-        await prompts(checks, era, session, user)
-        await completions(checks, era, session)
-        await refusals(checks, era, session)
-        await progress(checks, era, session)
-        await logging(checks, era, session, user)
-        await changes(checks, era, session, user)
-        closing = time.monotonic()
-    if not is_url(target):
-        # The client closes the server's stdin, waits two seconds and then kills.
-        checks.true("the server ends by itself at the end of its input", time.monotonic() - closing < 1.9)
+    with tempfile.TemporaryDirectory() as folder:
+        notes = pathlib.Path(folder) / "notes"
+        served = target if is_url(target) else [str(APART), str(notes), *target]
+        async with client(user, era, served, log_level="debug") as session:
+            await greeting(checks, era, session)
+            await lists(checks, era, session)
+            await calls(checks, era, session)
+            await round_trips(checks, era, session, user)
+            await reads(checks, era, session)
+            await prompts(checks, era, session, user)
+            await completions(checks, era, session)
+            await refusals(checks, era, session)
+            await progress(checks, era, session)
+            await logging(checks, era, session, user)
+            await changes(checks, era, session, user)
+        if not is_url(target):
+            checks.equal("the server ends by itself at the end of its input", await endings(notes), ["0"])
     checks.equal("what is no message", user.stray, [])
     if era == "modern":
         await silence(checks, era, target)

@@ -6,17 +6,21 @@
 // `legacy` shakes hands with `initialize` (the session era), `modern` with `server/discover` (2026-07-28).
 // Expected values stand in ../expected/everything.json; the Python client reads the same file.
 
-import { readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { Checks } from "./checks.mjs";
+import { arrival, until } from "./until.mjs";
 
 const expected = JSON.parse(readFileSync(new URL("../expected/everything.json", import.meta.url)));
 const revisions = { legacy: "2025-11-25", modern: "2026-07-28" };
 const levelKey = "io.modelcontextprotocol/logLevel";
+const apart = fileURLToPath(new URL("apart", import.meta.url));
 
 // What came over the wire, without what differs between the eras and is checked elsewhere.
 function wire(result) {
@@ -68,6 +72,17 @@ function transport(target) {
   return new StdioClientTransport({ command: target[0], args: target.slice(1) });
 }
 
+// The client drops progress that it reads together with the result, so each message waits for a turn of its own.
+function inTurns(transport) {
+  let handler;
+  let last = Promise.resolve();
+  const turn = (...message) => {
+    last = last.then(() => new Promise((resolve) => setImmediate(resolve))).then(() => handler?.(...message));
+  };
+  Object.defineProperty(transport, "onmessage", { get: () => handler && turn, set: (given) => void (handler = given) });
+  return transport;
+}
+
 async function connect(user, era, target) {
   const client = new Client(
     { name: "conformance", version: "1.0.0" },
@@ -77,7 +92,7 @@ async function connect(user, era, target) {
     },
   );
   user.attach(client);
-  await client.connect(transport(target));
+  await client.connect(inTurns(transport(target)));
   return client;
 }
 
@@ -157,6 +172,7 @@ async function progress(checks, client) {
     { name: "test_tool_with_progress", arguments: {} },
     { onprogress: ({ progress, total, message }) => seen.push([progress, total, message ?? null]) },
   );
+  await arrival(seen, expected.progress.steps.length);
   checks.equal("progress", seen, expected.progress.steps);
   checks.equal("result with progress", wire(result), expected.progress.result);
 }
@@ -166,70 +182,99 @@ async function logging(checks, era, client, user) {
   if (era === "legacy") await client.setLoggingLevel("debug");
   user.logs = [];
   const result = await client.callTool({ name: "test_tool_with_logging", arguments: {}, _meta });
+  await arrival(user.logs, expected.logging.messages.length);
   checks.equal("log messages", user.logs, expected.logging.messages);
   checks.equal("result with logging", wire(result), expected.logging.result);
   if (era === "legacy") return;
 
   user.logs = [];
   await client.callTool({ name: "test_logging_tool", arguments: {} });
-  await sleep(200);
-  checks.equal("log messages without a level", user.logs, []);
+  // What this call logs would come after what the other has logged.
+  await client.callTool({ name: "test_tool_with_logging", arguments: {}, _meta });
+  await arrival(user.logs, expected.logging.messages.length);
+  checks.equal("log messages without a level", user.logs, expected.logging.messages);
 }
 
+// Makes one change after the other. The server may merge changes until they are read, so each is waited for.
+async function announce(client, changes, seen) {
+  for (const { tool } of changes) {
+    const count = seen.length;
+    await client.callTool({ name: tool, arguments: {} });
+    await arrival(seen, count + 1);
+  }
+}
+
+const names = (changes) => changes.map(({ notification }) => notification);
+
 async function changesInASession(checks, client, user) {
-  const { uri, tool, notification } = expected.watched;
+  const { changes, watched } = expected;
   user.notifications = [];
-  checks.equal("subscribe", wire(await client.subscribeResource({ uri })), {});
-  for (const change of expected.changes) await client.callTool({ name: change.tool, arguments: {} });
-  await client.callTool({ name: tool, arguments: {} });
-  await sleep(500);
-  const want = [...expected.changes.map((change) => change.notification), notification];
-  checks.equal("change notifications", user.notifications, want);
+  checks.equal("subscribe", wire(await client.subscribeResource({ uri: watched.uri })), {});
+  await announce(client, [...changes, watched], user.notifications);
+  checks.equal("change notifications", user.notifications, names([...changes, watched]));
 
   user.notifications = [];
-  checks.equal("unsubscribe", wire(await client.unsubscribeResource({ uri })), {});
-  await client.callTool({ name: tool, arguments: {} });
-  await sleep(500);
-  checks.equal("notifications after unsubscribing", user.notifications, []);
+  checks.equal("unsubscribe", wire(await client.unsubscribeResource({ uri: watched.uri })), {});
+  await client.callTool({ name: watched.tool, arguments: {} });
+  // The later changes are told, and nothing before them.
+  await announce(client, changes, user.notifications);
+  checks.equal("notifications after unsubscribing", user.notifications, names(changes));
   checks.equal("ping", wire(await client.ping()), {});
 }
 
 async function changesOnAStream(checks, client, user) {
-  const { uri, tool, notification } = expected.watched;
+  const { changes: [tools, prompts], watched } = expected;
   user.notifications = [];
-  const filter = { promptsListChanged: true, resourceSubscriptions: [uri] };
+  const filter = { promptsListChanged: true, resourceSubscriptions: [watched.uri] };
   const stream = await client.listen(filter);
   checks.equal("honoured filter", stream.honoredFilter, filter);
-  for (const change of expected.changes) await client.callTool({ name: change.tool, arguments: {} });
-  await client.callTool({ name: tool, arguments: {} });
-  await sleep(500);
-  checks.equal("events", user.notifications, ["notifications/prompts/list_changed", notification]);
+  await client.callTool({ name: tools.tool, arguments: {} });
+  // The second half shows that the first has brought nothing more.
+  const announced = [prompts, watched, watched, prompts];
+  await announce(client, announced, user.notifications);
+  checks.equal("events", user.notifications, names(announced));
   await stream.close();
   checks.equal("end of the stream", await stream.closed, "local");
 
+  // Another stream tells of what comes after a change that only the ended one would tell of.
   user.notifications = [];
-  await client.callTool({ name: tool, arguments: {} });
-  await sleep(500);
-  checks.equal("events after the end", user.notifications, []);
+  const other = await client.listen({ toolsListChanged: true, promptsListChanged: true });
+  await client.callTool({ name: watched.tool, arguments: {} });
+  await announce(client, expected.changes, user.notifications);
+  checks.equal("events after the end", user.notifications, names(expected.changes));
+  await other.close();
 }
 
 // A session is ended by the client; a server that serves its standard input ends with that.
-async function close(checks, client, target) {
-  if (isUrl(target)) {
-    await client.transport.terminateSession();
-    await client.close();
-    return;
-  }
-  const closing = performance.now();
+async function close(client, target) {
+  if (isUrl(target)) await client.transport.terminateSession();
   await client.close();
-  // The client closes the server's stdin, waits two seconds and then kills.
-  checks.true("the server ends by itself at the end of its input", performance.now() - closing < 1900);
+}
+
+// The exit status of each server, in the order of their ends; of one that does not end, that it was killed.
+async function endings(file) {
+  const notes = (word) => [...readFileSync(file, "utf8").matchAll(new RegExp(`^${word} (.*)$`, "gm"))].map(([, note]) => note);
+  await until(() => notes("ended").length === notes("started").length);
+  const [started, ended] = [notes("started"), notes("ended")];
+  if (ended.length === started.length) return ended;
+  return [...ended, ...started.flatMap(kill)];
+}
+
+function kill(group) {
+  try {
+    process.kill(-Number(group), "SIGKILL");
+    return ["killed"];
+  } catch {
+    return [];
+  }
 }
 
 async function main(era, target) {
   const checks = new Checks(`typescript ${era} over ${isUrl(target) ? "HTTP" : "stdio"}`);
   const user = new User();
-  const client = await connect(user, era, target);
+  const folder = mkdtempSync(join(tmpdir(), "typescript-client-"));
+  const notes = join(folder, "notes");
+  const client = await connect(user, era, isUrl(target) ? target : [apart, notes, ...target]);
   greeting(checks, era, client);
   await lists(checks, client);
   await calls(checks, client);
@@ -242,7 +287,14 @@ async function main(era, target) {
   await logging(checks, era, client, user);
   await (era === "legacy" ? changesInASession : changesOnAStream)(checks, client, user);
 
-  await close(checks, client, target);
+  await close(client, target);
+  if (!isUrl(target)) {
+    // In the modern era the client first asks another process of the server what it speaks.
+    const servers = era === "modern" ? 2 : 1;
+    const ends = "the server ends by itself at the end of its input";
+    checks.equal(ends, await endings(notes), Array(servers).fill("0"));
+  }
+  rmSync(folder, { recursive: true });
   checks.equal("errors the client saw", user.errors, []);
   return checks.finish();
 }
