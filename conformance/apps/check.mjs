@@ -110,7 +110,7 @@ async function drawing(page, sandbox, result, era) {
   await heading("Oslo");
   checks.equal("the days of another city", (await days())[2], "Wednesday: sunny, -9 to -3 °C");
 
-  await view.click("#days li:nth-child(3) button");
+  await view.locator("#days li:nth-child(3) button").click();
   await view.waitForSelector("#chart:not([hidden])");
   await says(view, "day", "Wednesday in Oslo, every three hours");
   const labels = await view.$$eval("#curve text", (nodes) => nodes.slice(0, 8).map((node) => node.textContent));
@@ -125,7 +125,7 @@ async function drawing(page, sandbox, result, era) {
   checks.equal("the host's colour", await colour(), "rgb(255, 251, 230)");
   await picture(page, `${era}-light`);
   await host(page, "darken");
-  await view.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  await becomes(view, () => document.documentElement.dataset.theme === "dark");
   checks.equal("the host's dark colour", await colour(), "rgb(16, 24, 32)");
   await picture(page, `${era}-dark`);
 }
@@ -171,7 +171,7 @@ async function guide(page, sandbox) {
   await host(page, "show", { sandbox, theme: "light", input, result });
   const view = await frame(page);
   await says(view, "monthly", "8.33");
-  await view.click("#ask");
+  await view.locator("#ask").click();
   await says(view, "owed", "200, 100, 0");
   checks.equal("the guide's call", await page.evaluate(() => window.host.calls), [
     { name: "owed", arguments: input, isAllowed: true },
@@ -199,7 +199,12 @@ async function attempt(page, origin, kind) {
 }
 
 function says(view, id, words) {
-  return view.waitForFunction((id, words) => document.getElementById(id).textContent === words, {}, id, words);
+  return becomes(view, (id, words) => document.getElementById(id).textContent === words, id, words);
+}
+
+// A frame that nobody sees draws nothing, so this does not wait for a picture.
+function becomes(view, condition, ...args) {
+  return view.waitForFunction(condition, { polling: 50 }, ...args);
 }
 
 // The view is the frame in the sandbox in the page.

@@ -42,8 +42,8 @@ export function startBrowser(executablePath) {
   return launch({
     executablePath,
     headless: true,
-    // In milliseconds: what waits for something that does not come fails soon.
-    protocolTimeout: 30_000,
+    // In milliseconds: it ends a hang, and is no limit for a busy machine.
+    protocolTimeout: 60_000,
     // Chromium's own sandbox needs more than a container grants, and root has none. What is tested is the policy.
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
     defaultViewport: { width: 640, height: 560 },

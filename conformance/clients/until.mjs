@@ -11,7 +11,7 @@ export async function until(ask, good = Boolean) {
   for (;;) {
     const answer = await ask();
     if (good(answer) || performance.now() > end) return answer;
-    await sleep(10);
+    await sleep(50);
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { startBrowser } from "../apps/processes.mjs";
 import { Checks } from "../clients/checks.mjs";
+import { until } from "../clients/until.mjs";
 import { appearance, keyboard } from "./appearance.mjs";
 import { presentation, rows, view } from "./drawing.mjs";
 import { attack, token } from "./locks.mjs";
@@ -81,7 +82,7 @@ async function results(page, era) {
   checks.equal(`${era}: a tool that fails`, await page.call("test_error_handling"), one("failed", "This tool intentionally returns an error for testing"));
   checks.equal(`${era}: arguments that are wrong`, (await page.call("test_structured_content"))[0].state, "failed");
   await page.call("test_image_content");
-  checks.equal(`${era}: an image`, await page.page.$eval(".result img", ({ naturalWidth }) => naturalWidth > 0), true);
+  checks.equal(`${era}: an image`, await page.page.$eval(".result img", (image) => image.decode().then(() => image.naturalWidth > 0)), true);
   await page.call("test_audio_content");
   checks.equal(`${era}: a sound`, await page.page.$eval(".result audio", ({ src }) => src.slice(0, 10)), "data:audio");
   checks.equal(`${era}: a header that repeats an argument`, (await page.call("test_x_mcp_header", { region: "Zürich" }))[0].state, "done");
@@ -104,7 +105,8 @@ async function forms(page) {
   checks.equal("nested arguments", await sent(page), { address: { street: "Main Street" }, contactMethod: "email", name: "Ada" });
   await page.choose("slow_compute");
   await page.fill({ seconds: "0" });
-  await (await page.page.waitForSelector('xpath///main//label[contains(., "as JSON")]/input')).click();
+  await page.click('xpath///main//label[contains(., "as JSON")]/input');
+  await page.page.waitForSelector(".fields textarea");
   checks.equal("the fields as JSON", await page.page.$eval(".fields textarea", ({ value }) => JSON.parse(value)), { seconds: 0 });
   const write = (text) => page.page.$eval(".fields textarea", (area, text) => (area.value = text), text);
   await write("{");
@@ -182,16 +184,20 @@ async function subscription(page, other, era) {
   await other.call("test_trigger_resource_update");
   await page.says(".news li", "resources/updated test://watched-resource");
   checks.equal(`${era}: it is read again`, (await page.results())[0].state, "done");
+  await page.page.$eval("#filter", (filter) => (filter.id = "old"));
   await other.call("test_trigger_tool_change");
   await page.says(".news li", "tools/list_changed");
+  // The lists are drawn anew, and with them ends what is chosen.
+  await page.becomes(() => document.querySelector("#old") === null);
 }
 
 async function tasks(page, era) {
   const start = async (name, values) => {
     await page.choose(name);
     await page.fill(values ?? {});
-    const box = await page.page.waitForSelector('xpath///main//label[contains(., "as a task")]/input');
-    if (!(await box.evaluate(({ checked }) => checked))) await box.click();
+    const box = 'xpath///main//label[contains(., "as a task")]/input';
+    const chosen = await page.page.waitForSelector(box);
+    if (!(await chosen.evaluate(({ checked }) => checked))) await page.click(box);
     await page.press("Call");
   };
   await start("slow_compute", { seconds: "0.3", label: "pi" });
@@ -226,7 +232,8 @@ async function eras(page, address) {
   checks.equal("the page's session", await ping(), 200);
   await page.page.reload();
   await page.connected();
-  checks.equal("the session of a page that was left", await ping(), 404);
+  // The page says so while it is left, and waits for no answer.
+  checks.equal("the session of a page that was left", await until(ping, (status) => status === 404), 404);
   await page.protocol("both eras");
   const text = '{"city":"Oslo","conditions":"partly cloudy","temperature":22.5}';
   checks.equal("both eras", await page.call("test_structured_content", { city: "Oslo" }),

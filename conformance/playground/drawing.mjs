@@ -24,11 +24,12 @@ export async function view({ checks }, page, era) {
   if (era !== "2026-07-28") await page.protocol(era);
   await page.call("forecast", { city: "Lisbon" });
   const frame = await (await page.page.waitForSelector("iframe")).contentFrame();
-  const says = (id, words) => frame.waitForFunction((id, words) => document.getElementById(id)?.textContent === words, {}, id, words);
+  const becomes = (condition, ...args) => frame.waitForFunction(condition, { polling: 50 }, ...args);
+  const says = (id, words) => becomes((id, words) => document.getElementById(id)?.textContent === words, id, words);
   await says("city", "Lisbon");
   await frame.select("#cities", "Oslo");
   await says("city", "Oslo");
-  await frame.click("#days li:nth-child(3) button");
+  await frame.locator("#days li:nth-child(3) button").click();
   await says("day", "Wednesday in Oslo, every three hours");
   const said = await page.page.$$eval(".app .news li", (all) => all.map(({ textContent }) => textContent));
   checks.equal(`${era}: the view's calls`, said.filter((line) => line.startsWith("tools/call")),
@@ -48,7 +49,7 @@ export async function view({ checks }, page, era) {
   checks.equal(`${era}: what the view reaches`, reached, ["TypeError", "SecurityError", "SecurityError", "null"]);
   await page.says(".app .news li", "Blocked by the view's policy: connect-src http://127.0.0.1:9/");
   await page.press("Dark or light", "header");
-  await frame.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+  await becomes(() => document.documentElement.dataset.theme === "dark");
   // It may load the sandbox under another policy, and then gets nothing drawn there.
   await frame.evaluate(() => (location.search = `?csp=${encodeURIComponent('{"connectDomains":["http://127.0.0.1:9"]}')}`));
   await page.says(".app .news li", "The view has left its document.");

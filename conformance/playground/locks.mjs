@@ -40,15 +40,16 @@ export async function token({ checks, open, closeAll }, address) {
 export async function attack({ checks, open, closing, closeAll }, address) {
   const { origin, hash } = new URL(address);
   const html = '<!DOCTYPE html><link rel="icon" href="data:,"><title>Attack</title>';
-  const server = createServer((_request, answer) => answer.writeHead(200, { "content-type": "text/html" }).end(html));
+  const echo = '<!DOCTYPE html><script>onmessage = ({ source, data }) => source.postMessage(data, "*")</script>';
+  const server = createServer(({ url }, answer) => answer.writeHead(200, { "content-type": "text/html" }).end(url === "/echo" ? echo : html));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => {
     server.closeAllConnections();
     server.close();
   });
-  for (const host of ["127.0.0.1", "localhost"]) {
+  for (const [host, other] of [["127.0.0.1", "localhost"], ["localhost", "127.0.0.1"]]) {
     const page = await open(`http://${host}:${server.address().port}/`);
-    const got = await page.page.evaluate(async (origin, token) => {
+    const got = await page.page.evaluate(async (origin, token, echo) => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" });
       const ask = async (path, init) => {
         try {
@@ -63,22 +64,27 @@ export async function attack({ checks, open, closing, closeAll }, address) {
         element.onerror = () => resolve("error");
         document.body.append(element);
       });
-      const frame = document.createElement("iframe");
-      frame.src = `${origin}/playground/index.html#${token}`;
-      document.body.append(frame);
-      await new Promise((resolve) => (frame.onload = resolve));
-      const sandbox = document.createElement("iframe");
-      sandbox.src = `${origin}/playground/view.html?csp=null`;
-      document.body.append(sandbox);
-      await new Promise((resolve) => (sandbox.onload = resolve));
+      const framed = async (src) => {
+        const frame = Object.assign(document.createElement("iframe"), { src });
+        const loaded = new Promise((resolve) => (frame.onload = resolve));
+        document.body.append(frame);
+        await loaded;
+        return frame;
+      };
+      const until = async (condition) => {
+        for (let tries = 0; tries < 500 && !condition(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 20));
+      };
+      const frame = await framed(`${origin}/playground/index.html#${token}`);
+      const sandbox = await framed(`${origin}/playground/view.html?csp=null`);
+      const echoing = await framed(echo);
       const opened = window.open(`${origin}/playground/index.html#${token}`);
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      // Its document parts the window from this page.
+      await until(() => opened === null || opened.closed);
       const drive = { jsonrpc: "2.0", id: 9, method: "tools/call", params: { name: "test_simple_text" } };
-      let answered = false;
-      addEventListener("message", () => (answered = true));
+      const answers = [];
+      addEventListener("message", ({ data }) => answers.push(data));
       for (const target of [frame.contentWindow, sandbox.contentWindow, opened]) target?.postMessage(drive, "*");
-      await new Promise((resolve) => setTimeout(resolve, 300));
-      return {
+      const got = {
         page: await ask("/playground/index.html"),
         about: await ask(`/playground/${token}/about`),
         list: await ask(`/${token}/mcp`, { method: "POST", body, headers: { "content-type": "application/json" } }),
@@ -86,12 +92,15 @@ export async function attack({ checks, open, closing, closeAll }, address) {
         script: await load("script", { src: `${origin}/playground/main.js` }),
         framed: frame.contentDocument === null && sandbox.contentDocument === null,
         opened: opened === null || opened.closed,
-        answered,
       };
-    }, origin, hash.slice(1));
+      // A page of a third site answers, and nothing else has before.
+      echoing.contentWindow.postMessage("echo", "*");
+      await until(() => answers.includes("echo"));
+      return { ...got, answers };
+    }, origin, hash.slice(1), `http://${other}:${server.address().port}/echo`);
     checks.equal(`an attack from ${host}`, got, {
       page: "TypeError", about: "TypeError", list: "TypeError", simple: "TypeError", script: "error",
-      framed: true, opened: true, answered: false,
+      framed: true, opened: true, answers: ["echo"],
     });
     await closeAll();
   }

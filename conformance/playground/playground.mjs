@@ -61,10 +61,8 @@ export class Page {
   async choose(name) {
     // A tab that is not in front draws nothing, and nothing can be clicked there.
     await this.page.bringToFront();
-    const item = await this.page.waitForSelector(`xpath///nav//li/button[span[1]="${name}"]`);
-    await item.click();
-    await this.page.waitForFunction((name) =>
-      document.querySelector("#nav [aria-current] span")?.textContent === name, {}, name);
+    await this.click(`xpath///nav//li/button[span[1]="${name}"]`);
+    await this.becomes((name) => document.querySelector("#nav [aria-current] span")?.textContent === name, name);
   }
 
   // Fills fields by their label, within `scope`.
@@ -85,13 +83,17 @@ export class Page {
 
   async press(label, scope = "main") {
     await this.page.bringToFront();
-    const found = await this.page.waitForSelector(`xpath///${scope}//button[normalize-space(.)="${label}"]`);
-    await found.click();
+    await this.click(`xpath///${scope}//button[normalize-space(.)="${label}"]`);
+  }
+
+  // Lists and forms are drawn anew while somebody points at them; a locator looks again.
+  click(selector) {
+    return this.page.locator(selector).click();
   }
 
   // The columns once all have ended: revision, state and texts.
   async results() {
-    await this.page.waitForFunction(() => {
+    await this.becomes(() => {
       const columns = [...document.querySelectorAll(".column")];
       return columns.length > 0 && columns.every(({ dataset }) => dataset.state);
     });
@@ -125,8 +127,13 @@ export class Page {
   }
 
   says(selector, words) {
-    return this.page.waitForFunction((selector, words) =>
-      [...document.querySelectorAll(selector)].some(({ textContent }) => textContent.includes(words)), {}, selector, words);
+    return this.becomes((selector, words) =>
+      [...document.querySelectorAll(selector)].some(({ textContent }) => textContent.includes(words)), selector, words);
+  }
+
+  // A tab that is not in front draws nothing, so this does not wait for a picture.
+  becomes(condition, ...args) {
+    return this.page.waitForFunction(condition, { polling: 50 }, ...args);
   }
 
   async picture(name) {
