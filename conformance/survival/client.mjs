@@ -3,9 +3,10 @@
 //     client.mjs <legacy|modern> <url>
 
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
+import { until } from "../clients/until.mjs";
 
 const [era, url] = process.argv.slice(2);
 const inFlight = 8;
@@ -40,11 +41,11 @@ async function calls(count) {
 // The node that has the session's stream is one of several: it takes some calls to meet it.
 async function changes() {
   changed = 0;
-  for (let tries = 0; tries < 60 && changed === 0; tries++) {
+  const heard = await until(async () => {
     await client.callTool({ name: "test_trigger_tool_change", arguments: {} });
-    await sleep(200);
-  }
-  return { heard: changed > 0 };
+    return changed > 0;
+  });
+  return { heard };
 }
 
 async function question() {

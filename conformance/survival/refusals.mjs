@@ -1,9 +1,7 @@
 // Which ids of sessions are refused: all but the one that a node has sealed, for the principal it was sealed for.
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../clients/until.mjs";
 
-// An open session asks the store at most once in five seconds.
-const patience = 30_000;
 const revision = "2025-11-25";
 const clientInfo = { name: "survivor", version: "1.0.0" };
 const initialize = { method: "initialize", params: { protocolVersion: revision, capabilities: {}, clientInfo } };
@@ -57,10 +55,9 @@ export async function refusals(checks, [one, other], foreign, sharing) {
   const everywhere = await open(sharing[0]);
   for (const node of sharing) checks.equal("open on each node", await ping(node, everywhere), 200);
   checks.equal("its end on one of them", await end(sharing[0], everywhere), 204);
-  const until = Date.now() + patience;
+  // An open session asks the store at most once in five seconds.
   for (const node of sharing) {
-    let status;
-    while ((status = await ping(node, everywhere)) !== 404 && Date.now() < until) await sleep(500);
+    const status = await until(() => ping(node, everywhere), (status) => status === 404);
     checks.equal("a deleted id on each node with the store", status, 404);
   }
 }
