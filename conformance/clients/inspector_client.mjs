@@ -91,7 +91,7 @@ class Inspector {
   // The events of a subscription, one after the other; they end after a while.
   subscribe(uri) {
     const given = ["--format", "json", "--connection", "everything", "resources/subscribe", uri];
-    const options = { env: this.env, stdio: ["ignore", "pipe", "inherit"], timeout: 20_000 };
+    const options = { env: this.env, stdio: ["ignore", "pipe", "inherit"], timeout: 60_000 };
     const child = spawn(process.execPath, [mcpdo, ...given], options);
     return { child, events: objects(child.stdout) };
   }
