@@ -2,57 +2,59 @@
 
 use rmcp::model::SubscriptionFilter;
 use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use crate::meeting::{Meeting, SETTLED};
+use crate::meeting::Meeting;
+use crate::user::FUSE;
 use crate::wire::{Outcome, list, params, wire};
 
 impl Meeting<'_> {
-    /// Calls what makes each list and the watched resource change.
-    async fn change_everything(&self) -> Outcome {
-        for change in list(&self.expected["changes"]) {
+    /// Makes one change after the other, and gives what the client has noted of them. The server may merge changes
+    /// until they are read, so each is waited for.
+    async fn announce(&self, changes: &[&Value]) -> Outcome<Vec<Value>> {
+        for (place, change) in changes.iter().enumerate() {
             self.call(&change["tool"], &json!({})).await?;
+            self.user
+                .arrival(place + 1, |notes| &notes.notifications)
+                .await;
         }
-        self.call(&self.expected["watched"]["tool"], &json!({}))
-            .await?;
-        Ok(())
+        Ok(self.user.take().notifications)
     }
 
     pub async fn changes_in_a_session(&mut self) -> Outcome {
         let watched = &self.expected["watched"];
+        let lists: Vec<&Value> = list(&self.expected["changes"]).iter().collect();
+        let all = [lists.as_slice(), &[watched]].concat();
         self.user.take();
         self.client
             .subscribe(params(&json!({"uri": watched["uri"]}))?)
             .await?;
-        self.change_everything().await?;
-        sleep(SETTLED).await;
-        let mut want: Vec<Value> = list(&self.expected["changes"])
-            .iter()
-            .map(|c| c["notification"].clone())
-            .collect();
-        want.push(watched["notification"].clone());
+        let told = self.announce(&all).await?;
         self.checks.equal(
             "change notifications",
-            &in_any_order(self.user.take().notifications),
-            &in_any_order(want),
+            &in_any_order(told),
+            &in_any_order(names(&all)),
         );
 
         self.client
             .unsubscribe(params(&json!({"uri": watched["uri"]}))?)
             .await?;
         self.call(&watched["tool"], &json!({})).await?;
-        sleep(SETTLED).await;
-        let late = self.user.take().notifications;
+        // The later changes are told, and nothing before them.
+        let told = self.announce(&lists).await?;
         self.checks.equal(
             "notifications after unsubscribing",
-            &Value::from(late),
-            &json!([]),
+            &in_any_order(told),
+            &in_any_order(names(&lists)),
         );
         Ok(())
     }
 
     pub async fn changes_on_a_stream(&mut self) -> Outcome {
         let watched = &self.expected["watched"];
+        let [tools, prompts] = list(&self.expected["changes"]) else {
+            return Err("two lists change".into());
+        };
         let wanted = json!({"promptsListChanged": true, "resourceSubscriptions": [watched["uri"]]});
         let mut stream = self
             .client
@@ -60,21 +62,30 @@ impl Meeting<'_> {
             .await?;
         self.checks
             .equal("honoured filter", &wire(stream.acknowledged())?, &wanted);
-        self.change_everything().await?;
+        self.call(&tools["tool"], &json!({})).await?;
+        // The second half shows that the first has brought nothing more.
+        let announced = [prompts, watched, watched, prompts];
         let mut seen = Vec::new();
-        // Half a second without an event ends the wait.
-        while let Ok(event) = timeout(SETTLED, stream.next()).await {
+        for change in announced {
+            self.call(&change["tool"], &json!({})).await?;
+            let Ok(event) = timeout(FUSE, stream.next()).await else {
+                break;
+            };
             let Some(event) = event? else { break };
             seen.push(wire(&event)?["method"].take());
         }
-        let want = json!([
-            "notifications/prompts/list_changed",
-            watched["notification"]
-        ]);
+        let want = Value::from(names(&announced));
         self.checks.equal("events", &Value::from(seen), &want);
         stream.cancel().await?;
         Ok(())
     }
+}
+
+fn names(changes: &[&Value]) -> Vec<Value> {
+    changes
+        .iter()
+        .map(|change| change["notification"].clone())
+        .collect()
 }
 
 /// The client handles each notification in a task of its own, so their order says nothing of the server's.

@@ -1,21 +1,16 @@
 //! What is asked of the server, and compared with what is expected.
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use rmcp::RoleClient;
 use rmcp::service::{ClientServiceExt, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::{Value, json};
-use tokio::time::sleep;
 
 use crate::Era;
 use crate::checks::Checks;
 use crate::user::User;
 use crate::wire::{Outcome, list, params, refused, steps, wire};
-
-/// How long notifications may take that no reply waits for.
-pub const SETTLED: Duration = Duration::from_millis(500);
 
 pub struct Meeting<'e> {
     pub era: Era,
@@ -229,9 +224,11 @@ impl Meeting<'_> {
         let result = self
             .call(&json!("test_tool_with_progress"), &json!({}))
             .await?;
+        let want = list(&self.expected["progress"]["steps"]);
+        self.user.arrival(want.len(), |notes| &notes.progress).await;
         // The client handles notifications side by side.
         let got = steps(&self.user.take().progress);
-        let want = steps(list(&self.expected["progress"]["steps"]));
+        let want = steps(want);
         self.checks.equal("progress", &got, &want);
         self.checks.equal(
             "result with progress",
@@ -249,13 +246,12 @@ impl Meeting<'_> {
         let result = self
             .call(&json!("test_tool_with_logging"), &json!({}))
             .await?;
-        sleep(SETTLED).await;
+        let want = &self.expected["logging"]["messages"];
+        self.user
+            .arrival(list(want).len(), |notes| &notes.logs)
+            .await;
         let logs = self.user.take().logs;
-        self.checks.equal(
-            "log messages",
-            &Value::from(logs),
-            &self.expected["logging"]["messages"],
-        );
+        self.checks.equal("log messages", &Value::from(logs), want);
         self.checks.equal(
             "result with logging",
             &result,

@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{
     ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
@@ -13,6 +14,10 @@ use rmcp::{ClientHandler, RoleClient};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+/// Ends a hang, and decides nothing else.
+pub const FUSE: Duration = Duration::from_secs(30);
 
 /// What the server has told and asked, in the order of its coming.
 #[derive(Default)]
@@ -47,6 +52,16 @@ impl User {
     /// What was noted since the last time.
     pub fn take(&self) -> Notes {
         self.with(mem::take)
+    }
+
+    /// Waits until there are so many notes of a kind. If one is missing, the comparison that follows fails.
+    pub async fn arrival(&self, count: usize, kind: impl Fn(&Notes) -> &Vec<Value>) {
+        let arriving = async {
+            while self.with(|notes| kind(notes).len()) < count {
+                sleep(Duration::from_millis(10)).await;
+            }
+        };
+        timeout(FUSE, arriving).await.ok();
     }
 
     fn with<T>(&self, use_notes: impl FnOnce(&mut Notes) -> T) -> T {
