@@ -21,6 +21,7 @@ export async function token({ checks, open, closeAll }, address) {
   await page.connected();
   const other = await open(address);
   await other.connected();
+  await other.becomes(() => performance.getEntriesByName("first-contentful-paint").length > 0);
   const [paint] = await other.page.evaluate(() => performance.getEntriesByName("first-contentful-paint").map(({ startTime }) => startTime));
   console.log(`first paint after ${paint.toFixed()} ms`);
   checks.equal("the token leaves the address", other.page.url(), `${origin}/playground/index.html`);
