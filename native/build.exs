@@ -5,7 +5,8 @@ end
 defmodule McpServer.NativeBuild do
   @moduledoc """
   Finds the native library. Each function takes a map of options: `:root` (the package's folder), `:version`,
-  `:source_url`, `:env` (the environment variables) and `:folder` (cargo's target folder).
+  `:source_url`, `:env` (the environment variables), `:profile` (cargo's profile, see `Cargo.profile/2`) and `:folder`
+  (cargo's target folder for the profile `release`).
 
   cargo builds the library if `MCP_SERVER_BUILD` is set, for a pre-release, and for a package without checksums.
   Otherwise a precompiled library comes from the cache or the release. If that fails, cargo builds it and prints why.

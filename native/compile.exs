@@ -4,16 +4,16 @@ defmodule Mix.Tasks.Compile.McpNative do
 
   The library is installed in `priv/native` of the compiled application, below the build path. A `priv`
   folder in the source tree would be linked into every environment, and so be shared between them. Cargo's
-  target folder is below the build root, so `mix clean` and the removal of `_build` remove it too.
+  target folder of users' builds is below the build root, so `mix clean` and the removal of `_build` remove it too.
 
   `McpServer.NativeBuild` in `native/build.exs` lists the sources of a library.
   """
   use Mix.Task.Compiler
 
   alias McpServer.NativeBuild
-  alias McpServer.NativeBuild.Stamp
+  alias McpServer.NativeBuild.{Cargo, Stamp}
 
-  @compile {:no_warn_undefined, [NativeBuild, Stamp]}
+  @compile {:no_warn_undefined, [NativeBuild, Cargo, Stamp]}
 
   @root Path.dirname(__DIR__)
 
@@ -44,7 +44,16 @@ defmodule Mix.Tasks.Compile.McpNative do
 
   defp options do
     config = Mix.Project.config()
-    %{root: @root, version: config[:version], source_url: config[:source_url], env: System.get_env(), folder: target()}
+    env = System.get_env()
+
+    %{
+      root: @root,
+      version: config[:version],
+      source_url: config[:source_url],
+      env: env,
+      profile: Cargo.profile(env, Mix.env()),
+      folder: target()
+    }
   end
 
   defp manifest, do: Path.join(Mix.Project.manifest_path(), "compile.mcp_native")

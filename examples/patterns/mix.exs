@@ -6,9 +6,9 @@ defmodule Patterns.MixProject do
       app: :patterns,
       version: "1.0.0",
       elixir: "~> 1.14",
-      # Built beside the library, as in an umbrella, so that its native part is compiled once.
+      # Built beside the library and in its environment, as in an umbrella, so that it is compiled once.
       build_path: "../../_build",
-      deps: [{:mcp_server, path: "../.."}]
+      deps: [{:mcp_server, path: "../..", env: Mix.env()}]
     ]
   end
 

@@ -12,10 +12,10 @@ defmodule McpServer.NativeBuild.Fingerprint do
 
   @doc "The fingerprint, 64 hexadecimal digits."
   @spec of(map) :: String.t()
-  def of(%{root: root, env: env}) do
+  def of(%{root: root, env: env, profile: profile}) do
     files = Enum.map(sources(root), &[Path.relative_to(&1, root), 0, File.read!(&1), 0])
     variables = for {name, value} <- Enum.sort(env), significant?(name), do: [name, 0, value, 0]
-    digest([files, variables, configurations(root, env), rustc(root, env), Target.host(), Target.triple(env)])
+    digest([profile, files, variables, configurations(root, env), rustc(root, env), Target.host(), Target.triple(env)])
   end
 
   @doc """

@@ -13,9 +13,10 @@ defmodule McpServer.NativeBuild.CompileTest do
 
   defp package(context, name \\ "package"), do: PackageCopy.create(Path.join(context.tmp_dir, name))
 
-  # Returns the output of mix, and its status.
+  # Returns the output of mix, and its status. Mix compiles the packages of a user in the environment prod.
   defp compile(context, package, env \\ %{}, bin \\ nil, task \\ "compile.mcp_native") do
-    PackageCopy.mix(package, [task], Map.merge(PackageCopy.environment(context.tmp_dir, bin), env))
+    user = Map.put(PackageCopy.environment(context.tmp_dir, bin), "MIX_ENV", "prod")
+    PackageCopy.mix(package, [task], Map.merge(user, env))
   end
 
   # Stand-ins for cargo and rustc. The library contains the number of the call.
@@ -26,9 +27,10 @@ defmodule McpServer.NativeBuild.CompileTest do
 
     program(Path.join(bin, "cargo"), """
     echo "$*" >> '#{calls}'
-    mkdir -p "$CARGO_TARGET_DIR"
-    printf 'library %s' "$(wc -l < '#{calls}')" > "$CARGO_TARGET_DIR/it.so"
-    echo '{"reason":"compiler-artifact","target":{"name":"mcp_nif"},"filenames":["'"$CARGO_TARGET_DIR"'/it.so"]}'
+    folder=${CARGO_TARGET_DIR:-$PWD/target}
+    mkdir -p "$folder"
+    printf 'library %s' "$(wc -l < '#{calls}')" > "$folder/it.so"
+    echo '{"reason":"compiler-artifact","target":{"name":"mcp_nif"},"filenames":["'"$folder"'/it.so"]}'
     """)
 
     program(Path.join(bin, "rustc"), "echo '#{version}'")
@@ -43,8 +45,8 @@ defmodule McpServer.NativeBuild.CompileTest do
   defp calls(context), do: Path.join(context.tmp_dir, "calls")
   defp count(context), do: context |> calls() |> File.stream!() |> Enum.count()
 
-  defp installed(package, name \\ "mcp_nif.so"),
-    do: File.read!(Path.join(package, "_build/dev/lib/mcp_server/priv/native/#{name}"))
+  defp installed(package, name \\ "mcp_nif.so", environment \\ "prod"),
+    do: File.read!(Path.join(package, "_build/#{environment}/lib/mcp_server/priv/native/#{name}"))
 
   defp archive, do: Precompiled.name(@version, Target.host()) <> ".tar.gz"
 
@@ -127,7 +129,7 @@ defmodule McpServer.NativeBuild.CompileTest do
       assert compile(context, first, %{}, bin) == {"", 0}
 
       assert File.read!(calls(context)) =~
-               ~r/\Abuild --release --locked -p mcp_nif --message-format=\S+( --config \S+)?\n\z/
+               ~r/\Abuild --profile release --locked -p mcp_nif --message-format=\S+( --config \S+)?\n\z/
 
       assert installed(first, "origin.txt") =~ "from: cargo (rustc 1.99.0 (stands for it))\n"
 
@@ -202,11 +204,43 @@ defmodule McpServer.NativeBuild.CompileTest do
       assert compile(context, package, env, bin) == {"", 0}
 
       assert File.read!(calls(context)) ==
-               "aarch64-unknown-linux-musl build --release --locked -p mcp_nif " <>
+               "aarch64-unknown-linux-musl build --profile release --locked -p mcp_nif " <>
                  "--message-format=json-render-diagnostics --config " <>
                  "target.'cfg(target_env = \"musl\")'.rustflags=[\"-C\",\"target-feature=-crt-static\"]\n"
 
       assert installed(package, "origin.txt") =~ "target: aarch64-unknown-linux-musl\n"
+    end
+  end
+
+  describe "in the project itself" do
+    test "cargo builds its dev profile beside its tests, and the cache stays for users", context do
+      package = package(context)
+      bin = rust(context)
+
+      for {environment, library} <- [{"dev", "library 1"}, {"test", "library 2"}] do
+        assert compile(context, package, %{"MIX_ENV" => environment}, bin) == {"", 0}
+        assert installed(package, "mcp_nif.so", environment) == library
+      end
+
+      assert File.read!(calls(context)) =~
+               ~r/\A(build --profile dev --locked -p mcp_nif --message-format=\S+( --config \S+)?\n){2}\z/
+
+      assert File.exists?(Path.join(package, "target/it.so"))
+      assert Path.wildcard(Path.join(context.tmp_dir, "**/built/*"), match_dot: true) == []
+    end
+
+    test "MCP_SERVER_PROFILE chooses the profile, and refuses any other", context do
+      package = package(context)
+      bin = rust(context)
+      env = fn profile -> %{"MIX_ENV" => "dev", "MCP_SERVER_PROFILE" => profile} end
+
+      for {profile, library} <- [{"release", "library 1"}, {"dev", "library 2"}, {"", "library 2"}] do
+        assert compile(context, package, env.(profile), bin) == {"", 0}
+        assert installed(package, "mcp_nif.so", "dev") == library
+      end
+
+      assert compile(context, package, env.("debug"), bin) ==
+               {"** (Mix) MCP_SERVER_PROFILE must be dev or release, not \"debug\"\n", 1}
     end
   end
 end

@@ -28,7 +28,7 @@ defmodule McpServer.NativeBuild.PrecompiledTest do
     target = %{"TARGET_ARCH" => "x86_64", "TARGET_OS" => "linux", "TARGET_ABI" => "gnu"}
     places = %{"MCP_SERVER_NIF_CACHE" => cache(context), "MCP_SERVER_NIF_URL" => address}
     env = target |> Map.merge(places) |> Map.merge(env)
-    %{root: package.root, version: "1.2.3", source_url: nil, env: env, folder: "unused"}
+    %{root: package.root, version: "1.2.3", source_url: nil, env: env, profile: "release", folder: "unused"}
   end
 
   defp cache(context), do: Path.join(context.tmp_dir, "cache")
