@@ -23,7 +23,8 @@ defmodule McpServer.PropertiesTest do
     assert capture_io(&Properties.choose_seed/0) == "MCP_SEED=#{Properties.seed()}\n"
   end
 
-  if Properties.available?(__MODULE__) do
+  if McpServer.Installed.here?(:proper) do
+    @tag McpServer.Installed.tags(:proper)
     test "the input follows the seed, in every property of a test" do
       [first, second] = for _ <- 1..2, do: input()
       assert length(Enum.uniq(first)) > 50
@@ -32,6 +33,7 @@ defmodule McpServer.PropertiesTest do
       assert input() != first
     end
 
+    @tag McpServer.Installed.tags(:proper)
     test "a property changes no random numbers of its test" do
       for property? <- [true, false], reduce: nil do
         other ->
@@ -43,6 +45,7 @@ defmodule McpServer.PropertiesTest do
       end
     end
 
+    @tag McpServer.Installed.tags(:proper)
     test "a failure has the input, the exception, and what generates it again" do
       System.put_env("MCP_SCALE", "2")
       integer = :proper_types.integer()

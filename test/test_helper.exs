@@ -10,6 +10,7 @@ Logger.put_module_level(McpServer.HttpServer, :warning)
 
 # Here, because two tests that ask for it at once would both load it.
 Code.require_file("support/plug_server.exs", __DIR__)
+McpServer.Installed.report()
 McpServer.WireSchema.watch()
 McpServer.TokenWatch.start()
 McpServer.Properties.choose_seed()

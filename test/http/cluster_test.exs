@@ -14,7 +14,7 @@ for {name, kind, place} <- [
     @moduletag :capture_log
     @moduletag timeout: 120_000
 
-    @moduletag Epmd.skip("The cluster")
+    @moduletag McpServer.Installed.tags(:epmd)
 
     setup_all do
       Epmd.start()

@@ -8,7 +8,7 @@ defmodule McpServer.HttpClusterToolsTest do
   @moduletag :capture_log
   @moduletag timeout: 120_000
 
-  @moduletag Epmd.skip("The cluster's run-time tools")
+  @moduletag McpServer.Installed.tags(:epmd)
 
   @tool [name: "put", description: "Was put", inputSchema: %{"type" => "object"}]
   @handler {McpServer.Handlers, :echo}

@@ -15,7 +15,7 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
     @secret String.duplicate("cluster secret ", 3)
     @question {Sessions, :whereabouts, 3}
 
-    @moduletag Epmd.skip("The cluster with a secret")
+    @moduletag McpServer.Installed.tags(:epmd)
 
     setup_all do
       Epmd.start()

@@ -8,7 +8,7 @@ defmodule McpServer.JSON.CorporaTest do
 
   @corpora Path.expand("../../../shared/corpora", __DIR__)
 
-  @moduletag skip: not File.dir?(@corpora) && "the corpora are not there"
+  @moduletag McpServer.Installed.tags(:corpora)
 
   defp corpus(pattern), do: @corpora |> Path.join(pattern) |> Path.wildcard()
 

@@ -8,13 +8,14 @@
 # | more than 128 levels or 1,024 digits | refused | read |
 # | an exponent without digits, `1E+` | refused, as JSON has it | read |
 # | an exponent too small for a float, `5e-324`, `12345678901234567890e-324` | the nearest float | 0.0 |
-if Code.ensure_loaded?(:jiffy) and McpServer.Properties.available?(McpServer.JSON.JiffyTest) do
+if McpServer.Installed.here?(:jiffy) and McpServer.Installed.here?(:proper) do
   defmodule McpServer.JSON.JiffyTest do
     use ExUnit.Case, async: true
     use McpServer.Properties
 
     alias McpServer.JSON
 
+    @moduletag McpServer.Installed.tags([:jiffy, :proper])
     @moduletag timeout: :infinity
     @compile {:no_warn_undefined, :jiffy}
 
@@ -145,6 +146,4 @@ if Code.ensure_loaded?(:jiffy) and McpServer.Properties.available?(McpServer.JSO
       :error, _reason -> :error
     end
   end
-else
-  IO.puts(:stderr, "McpServer.JSON.JiffyTest: skipped, jiffy is not installed")
 end

@@ -10,7 +10,9 @@ defmodule McpServer.JSON.PropertyTest do
 
   @moduletag timeout: :infinity
 
-  if McpServer.Properties.available?(__MODULE__) do
+  if McpServer.Installed.here?(:proper) do
+    @moduletag McpServer.Installed.tags(:proper)
+
     defp text, do: :proper_unicode.utf8(12)
 
     defp scalar do

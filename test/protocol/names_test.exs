@@ -77,7 +77,7 @@ defmodule McpServer.Protocol.NamesTest do
     end
 
     @tag req: "M26"
-    @tag skip: not File.regular?(@corpus) && "the corpora are not there"
+    @tag McpServer.Installed.tags(:corpora)
     test "#{transport}: 515 naughty strings, as keys, values, names and URIs", context do
       strings = @corpus |> File.read!() |> JSON.decode!()
       assert length(strings) == 515

@@ -2,14 +2,6 @@ defmodule McpServer.Epmd do
   # Erlang nodes find each other through epmd. It starts once for all tests that need it, and stops after the suite.
   @moduledoc false
 
-  @doc "A tag for the tests of a module. Without epmd they are skipped, and one line says so."
-  @spec skip(what :: String.t()) :: [skip: boolean]
-  def skip(what) do
-    missing? = System.find_executable("epmd") == nil
-    if missing?, do: IO.puts("#{what} is not tested: there is no epmd on this machine.")
-    [skip: missing?]
-  end
-
   @doc "Starts epmd if it does not run."
   @spec start() :: :ok
   def start do

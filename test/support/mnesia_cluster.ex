@@ -14,18 +14,6 @@ defmodule McpServer.MnesiaCluster do
 
   @type t :: %__MODULE__{peer: pid, node: node}
 
-  @doc "A tag for the tests of a module. It skips them without Mnesia, and without epmd for several nodes."
-  @spec skip(boolean) :: [skip: boolean]
-  def skip(several? \\ false) do
-    missing = if several? and System.find_executable("epmd") == nil, do: "epmd"
-    missing = if Code.ensure_loaded?(:mnesia), do: missing, else: "Mnesia"
-
-    if missing,
-      do: IO.puts("The Mnesia store is not tested#{if several?, do: " on several nodes"}: there is no #{missing}.")
-
-    [skip: missing != nil]
-  end
-
   @doc """
   Starts a VM, connects it to others and makes it a member.
 

@@ -1,6 +1,5 @@
 defmodule McpServer.Postgres do
-  # Debian's PostgreSQL in a temporary folder. It starts once for all tests that need it, and stops after the suite. If
-  # it is not installed, these tests are skipped.
+  # Debian's PostgreSQL in a temporary folder. It starts once for all tests that need it, and stops after the suite.
   @moduledoc false
 
   use GenServer
@@ -18,14 +17,6 @@ defmodule McpServer.Postgres do
       end
 
     GenServer.call(started, :folder, @start_timeout)
-  end
-
-  @doc "A tag for the tests of a module, `@moduletag McpServer.Postgres.skip()`. Prints a line if it skips them."
-  @spec skip() :: [skip: boolean]
-  def skip do
-    installed? = System.find_executable("initdb") != nil or Path.wildcard("/usr/lib/postgresql/*/bin/initdb") != []
-    unless installed?, do: IO.puts("The PostgreSQL store is not tested: there is no PostgreSQL on this machine.")
-    [skip: not installed?]
   end
 
   @impl true

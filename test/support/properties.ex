@@ -3,7 +3,8 @@ defmodule McpServer.Properties do
   #
   #     use McpServer.Properties
   #
-  #     if McpServer.Properties.available?(__MODULE__) do
+  #     if McpServer.Installed.here?(:proper) do
+  #       @tag McpServer.Installed.tags(:proper)
   #       test "…", do: holds(forall(type, fun), 200)
   #     end
   @moduledoc false
@@ -17,19 +18,6 @@ defmodule McpServer.Properties do
     quote do
       import McpServer.Properties, only: unquote(options[:only] || [forall: 2, holds: 2, holds: 3])
       @compile {:no_warn_undefined, [:proper, :proper_types, :proper_unicode]}
-    end
-  end
-
-  @doc "Whether PropEr is installed. If not, prints the module whose properties are skipped."
-  def available?(module) do
-    case :code.lib_dir(:proper) do
-      {:error, :bad_name} ->
-        IO.puts(:stderr, "#{inspect(module)}: properties are skipped, PropEr is not installed")
-        false
-
-      library ->
-        Code.prepend_path(Path.join(library, "ebin"))
-        Code.ensure_loaded?(:proper)
     end
   end
 

@@ -96,8 +96,9 @@ defmodule McpServer.DualResponse.ExpiryTest do
     assert kept(name) == %{resources: 0, bytes: 0}
   end
 
-  if McpServer.Properties.available?(__MODULE__) do
+  if McpServer.Installed.here?(:proper) do
     @tag req: ["R2", "S1-21", "S1-22", "S1-23"]
+    @tag McpServer.Installed.tags(:proper)
     test "whatever happens in whatever order, a resource is there as long as its time says" do
       which = :proper_types.choose(0, 5)
 

@@ -78,8 +78,9 @@ defmodule McpServer.DualResponse.PagingTest do
     end
   end
 
-  if McpServer.Properties.available?(__MODULE__) do
+  if McpServer.Installed.here?(:proper) do
     @tag req: "S1-53"
+    @tag McpServer.Installed.tags(:proper)
     test "pages concatenate to the whole, for any count, any limits and any persistence" do
       name = server(max_limit: 50)
 

@@ -45,8 +45,8 @@ for {name, store} <- [
     @moduletag :capture_log
 
     case name do
-      Ecto -> @moduletag Postgres.skip()
-      Mnesia -> @moduletag McpServer.MnesiaCluster.skip()
+      Ecto -> @moduletag McpServer.Installed.tags(:postgresql)
+      Mnesia -> @moduletag McpServer.Installed.tags(:mnesia)
       ETS -> :ok
     end
 

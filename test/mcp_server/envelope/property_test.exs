@@ -5,7 +5,9 @@ defmodule McpServer.Envelope.PropertyTest do
 
   alias McpServer.{Envelope, JSON}
 
-  if McpServer.Properties.available?(__MODULE__) do
+  if McpServer.Installed.here?(:proper) do
+    @moduletag McpServer.Installed.tags(:proper)
+
     @meta_keys ~w(content_archive_hashes content_fidelity content_fidelity_schema_version dropped_content_ids pagination
                   rate_limit request_id telemetry version warning_details warnings)
 

@@ -6,7 +6,9 @@ defmodule McpServer.Presentation.PropertyTest do
   alias McpServer.{JSON, Presentation, PresentationView}
   alias McpServer.Presentation.Markdown
 
-  if McpServer.Properties.available?(__MODULE__) do
+  if McpServer.Installed.here?(:proper) do
+    @moduletag McpServer.Installed.tags(:proper)
+
     @view PresentationView
 
     defp oneof(values), do: :proper_types.oneof(values)

@@ -112,7 +112,7 @@ defmodule McpServer.Schema.RepairTest do
     assert {:error, _error} = repaired(nested.(100_000), any)
   end
 
-  if McpServer.Properties.available?(__MODULE__) do
+  if McpServer.Installed.here?(:proper) do
     defp scalar do
       words = ["1", "-7", "2.5", "true", "word", "", "[1]", ~s({"a": "1"}), ~s(["true", 2]), "[", "{"]
       :proper_types.oneof([nil, true, 1, 2.5, :proper_types.elements(words), :proper_types.integer()])
@@ -142,6 +142,7 @@ defmodule McpServer.Schema.RepairTest do
       ])
     end
 
+    @tag McpServer.Installed.tags(:proper)
     test "what is repaired is valid, what is valid is untouched, and twice is once" do
       type = {:proper_types.sized(&schema/1), :proper_types.sized(&value/1)}
 

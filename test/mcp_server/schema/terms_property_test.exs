@@ -11,7 +11,9 @@ defmodule McpServer.Schema.TermsPropertyTest do
   @edges [0x8000_0000_0000_0000, 0x1_0000_0000_0000_0000, 100_000_000_000_000_000_000, -100_000_000_000_000_000_000]
   @names ["a", "b", "c", "name"]
 
-  if McpServer.Properties.available?(__MODULE__) do
+  if McpServer.Installed.here?(:proper) do
+    @moduletag McpServer.Installed.tags(:proper)
+
     defp scalar do
       :proper_types.oneof([
         :proper_types.integer(),

@@ -10,7 +10,9 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
   alias McpServer.DualResponse.Client.Parsed
   alias McpServer.JSON
 
-  if McpServer.Properties.available?(__MODULE__) do
+  if McpServer.Installed.here?(:proper) do
+    @moduletag McpServer.Installed.tags(:proper)
+
     # The server sends the property's latest response.
     defp with_server(check) do
       {:ok, answer} = Agent.start_link(fn -> "" end)

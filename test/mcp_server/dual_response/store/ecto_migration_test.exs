@@ -18,7 +18,7 @@ defmodule McpServer.DualResponse.Store.EctoMigrationTest do
 
   describe "sql/1" do
     @describetag req: "S1-40"
-    @describetag Postgres.skip()
+    @describetag McpServer.Installed.tags(:postgresql)
 
     setup do
       start_supervised!({PostgresRepo, folder: Postgres.folder(), size: 2})

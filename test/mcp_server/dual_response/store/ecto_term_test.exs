@@ -6,7 +6,7 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
   alias McpServer.{JSON, Postgres, PostgresRepo}
   alias McpServer.DualResponse.Store.Ecto.Term
 
-  @moduletag Postgres.skip()
+  @moduletag McpServer.Installed.tags(:postgresql)
 
   setup_all do
     start_supervised!({PostgresRepo, folder: Postgres.folder(), size: 1, name: __MODULE__})
@@ -77,8 +77,9 @@ defmodule McpServer.DualResponse.Store.EctoTermTest do
     end
   end
 
-  if McpServer.Properties.available?(__MODULE__) do
+  if McpServer.Installed.here?(:proper) do
     @tag req: "S1-40"
+    @tag McpServer.Installed.tags(:proper)
     test "any term comes back as it was" do
       terms = :proper_types.list(term())
       property = forall(terms, fn terms -> through_postgres(terms) === terms end)

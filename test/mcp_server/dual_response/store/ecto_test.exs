@@ -7,7 +7,7 @@ defmodule McpServer.DualResponse.Store.EctoTest do
   alias McpServer.DualResponse.{Error, Store}
   alias McpServer.DualResponse.Store.Ecto.{Migration, Term}
 
-  @moduletag Postgres.skip()
+  @moduletag McpServer.Installed.tags(:postgresql)
   @moduletag :capture_log
   @now ~U[2025-01-15 10:31:00Z]
 

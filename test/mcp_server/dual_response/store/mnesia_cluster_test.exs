@@ -8,7 +8,7 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
   alias McpServer.DualResponse.Store.Mnesia.Member
   alias McpServer.DualResponse.StoreCase
 
-  @moduletag MnesiaCluster.skip(true)
+  @moduletag McpServer.Installed.tags([:mnesia, :epmd])
   @moduletag :capture_log
   @moduletag timeout: 180_000
   @pinned %{deadline: nil, expires_at: nil}

@@ -5,7 +5,7 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Store}
 
-  @moduletag McpServer.MnesiaCluster.skip()
+  @moduletag McpServer.Installed.tags(:mnesia)
   @moduletag :capture_log
   @now ~U[2025-01-15 10:31:00Z]
 
