@@ -76,7 +76,8 @@ defmodule McpServer.Properties do
     end
   end
 
-  defp scale, do: String.to_integer(System.get_env("MCP_SCALE", "1"))
+  @doc "How many times the usual input a run takes, `MCP_SCALE`."
+  def scale, do: String.to_integer(System.get_env("MCP_SCALE", "1"))
 
   # The shortest counterexample is the last that failed, so the exception is its own.
   defp message(counterexample) do
