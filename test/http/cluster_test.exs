@@ -23,7 +23,7 @@ for {name, kind, place} <- [
       {:ok, one: one, other: other}
     end
 
-    defp vm(name, serve \\ []), do: HttpVm.start(kind: unquote(kind), name: name, serve: serve)
+    defp vm(name, serve \\ []), do: HttpVm.start(kind: unquote(kind), lazy: true, name: name, serve: serve)
 
     defp join(one, other) do
       HttpVm.connect(one, other)

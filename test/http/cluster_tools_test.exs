@@ -17,7 +17,7 @@ defmodule McpServer.HttpClusterToolsTest do
     Epmd.start()
   end
 
-  defp vm(name), do: HttpVm.start(name: name, serve: [identify: &HttpVm.identify/1])
+  defp vm(name), do: HttpVm.start(lazy: true, name: name, serve: [identify: &HttpVm.identify/1])
 
   defp listen(vm, user) do
     request = as(modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}}), user)

@@ -24,7 +24,7 @@ for {name, kind} <- [{HttpSealedClusterListenerTest, :listener}, {HttpSealedClus
       {:ok, vms: vms}
     end
 
-    defp vm(name), do: HttpVm.start(kind: unquote(kind), name: name, secret: @secret)
+    defp vm(name), do: HttpVm.start(kind: unquote(kind), lazy: true, name: name, secret: @secret)
     defp at(session, vm), do: %{session | server: vm.server}
     defp count(vm), do: HttpVm.call(vm, Sessions, :count, [])
 

@@ -17,7 +17,7 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       {:ok, one: one, other: other}
     end
 
-    defp vm(serve, secret \\ @secret), do: HttpVm.start(kind: unquote(kind), secret: secret, serve: serve)
+    defp vm(serve, secret \\ @secret), do: HttpVm.start(kind: unquote(kind), lazy: true, secret: secret, serve: serve)
     defp at(session, vm), do: %{session | server: vm.server}
     defp bearer(name), do: [{"authorization", "Bearer #{name}"}]
 
@@ -175,7 +175,8 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       stream = HttpSession.get(at(session, other))
       assert HttpSession.delete(session).status == 204
 
-      for request <- [legacy_call("whoami"), legacy("ping")],
+      # The process ends after its session was refused once.
+      for request <- [legacy_call("whoami"), legacy("ping", %{}, id: 2)],
           do: eventually(fn -> HttpSession.status(at(session, other), request) == 404 end)
 
       assert %{data: ""} = HttpPeer.event(stream)

@@ -25,7 +25,8 @@ defmodule McpServer.HttpVm do
   Starts a VM with a server.
 
   `:kind` is the listener or the plug, and `:serve` its options. `:name` makes the VM a node that others can connect to.
-  `:secret` is the secret of its cluster, `:fds` its maximum number of descriptors, `:emulator` flags of the VM.
+  `:secret` is the secret of its cluster, `:fds` its maximum number of descriptors, `:emulator` flags of the VM. A `:lazy`
+  VM loads code when it needs it, which takes half of the time.
   """
   @spec start(keyword()) :: t()
   def start(options \\ []) do
@@ -43,12 +44,42 @@ defmodule McpServer.HttpVm do
     {:ok, _started} = call(vm, Application, :ensure_all_started, [:elixir])
     if secret = options[:secret], do: call(vm, Application, :put_env, [:mcp_server, :secret, secret])
     {:ok, _started} = call(vm, Application, :ensure_all_started, [:mcp_server])
-    call(vm, __MODULE__, :load, [])
+    unless options[:lazy], do: call(vm, __MODULE__, :load, [])
     call(vm, Logger, :configure, [[level: :none]])
     kind = options[:kind] || :listener
+    if kind == :plug, do: load_plug(vm)
     port = call(vm, __MODULE__, :serve, [kind, options[:serve] || []])
     os_pid = to_string(call(vm, :os, :getpid, []))
     %{vm | server: %HttpServers{kind: kind, port: port}, os_pid: os_pid}
+  end
+
+  # The plug's server is a script, so the first VM compiles it for the others.
+  defp load_plug(vm) do
+    case :persistent_term.get(PlugServer, nil) do
+      nil -> :persistent_term.put(PlugServer, call(vm, __MODULE__, :compile_plug, []))
+      modules -> for {module, code} <- modules, do: call(vm, :code, :load_binary, [module, ~c"nowhere", code])
+    end
+  end
+
+  # Runs in the VM.
+  @doc false
+  def compile_plug do
+    Code.put_compiler_option(:tracers, [__MODULE__])
+    Code.require_file("plug_server.exs", __DIR__)
+    Code.put_compiler_option(:tracers, [])
+    compiled()
+  end
+
+  @doc false
+  def trace({:on_module, code, _none}, env), do: send(self(), {:compiled, env.module, code}) && :ok
+  def trace(_event, _env), do: :ok
+
+  defp compiled do
+    receive do
+      {:compiled, module, code} -> [{module, code} | compiled()]
+    after
+      0 -> []
+    end
   end
 
   @doc "A node without this library."
@@ -108,10 +139,7 @@ defmodule McpServer.HttpVm do
     options[:port]
   end
 
-  defp serve_here(:plug, options) do
-    Code.require_file("plug_server.exs", __DIR__)
-    PlugServer.start(McpServer.HttpRouter, options)
-  end
+  defp serve_here(:plug, options), do: PlugServer.start(McpServer.HttpRouter, options)
 
   @doc "`identify:` of a VM: the principal is the bearer token, or `nil` without one."
   def identify(request) do
