@@ -11,15 +11,28 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
     @moduletag :capture_log
     @moduletag timeout: 120_000
     @secret String.duplicate("sealed secret ", 3)
+    @idle_timeout 600_000
 
+    # `quiet` has no sessions when a test begins, and those of `short` end soon.
     setup_all do
-      [one, other] = for _ <- 1..2, do: vm(identify: &HttpVm.identify/1)
-      {:ok, one: one, other: other}
+      [one, other] = for _ <- 1..2, do: vm(identify: &HttpVm.identify/1, http: [idle_timeout: @idle_timeout])
+      {:ok, one: one, other: other, quiet: vm(drain: 60_000), short: vm(http: [session_lifetime: 500])}
     end
 
     defp vm(serve, secret \\ @secret), do: HttpVm.start(kind: unquote(kind), lazy: true, secret: secret, serve: serve)
     defp at(session, vm), do: %{session | server: vm.server}
     defp bearer(name), do: [{"authorization", "Bearer #{name}"}]
+
+    # As if the client had not used the session for its idle time.
+    defp leave(session, vm) do
+      assert HttpVm.call(vm, HttpSession, :unused_for, [session.id, @idle_timeout]) == :ends
+      assert open(session, vm) == []
+    end
+
+    defp open(session, vm), do: HttpVm.call(vm, :ets, :lookup, [Sessions, session.id])
+
+    # A plug knows its options from the first request on.
+    defp serve_first(vm), do: assert({%{status: 200}, _messages} = HttpClient.exchange(vm.server, initialize()))
 
     test "#{kind}: an id is visible ASCII, unique, and of at most 512 bytes whoever the client is", %{one: one} do
       long = String.duplicate("é", 100)
@@ -132,24 +145,23 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       eventually(fn -> HttpSession.status(session, legacy("ping")) == 404 end)
     end
 
-    test "#{kind}: a disconnected session that no node has open is not opened from its id either", %{one: one} do
-      vm = vm(identify: &HttpVm.identify/1, http: [idle_timeout: 500])
-      session = HttpSession.open(vm.server, "2025-11-25", headers: bearer("ada"))
-      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
+    test "#{kind}: a disconnected session that no node has open is not opened from its id either",
+         %{one: one, other: other} do
+      session = HttpSession.open(one.server, "2025-11-25", headers: bearer("ada"))
+      leave(session, one)
       # The second node has never seen the session.
-      for node <- [vm, one],
+      for node <- [one, other],
           do: assert(HttpVm.call(node, McpServer, :disconnect, [{HttpRouter, session: session.id}]) == :ok)
 
-      for node <- [vm, one],
+      for node <- [one, other],
           _ <- 1..2,
           do: assert(HttpSession.status(at(session, node), legacy("ping")) == 404)
     end
 
-    test "#{kind}: a principal's session that no node has open continues after a disconnection" do
-      vm = vm(identify: &HttpVm.identify/1, http: [idle_timeout: 500])
-      session = HttpSession.open(vm.server, "2025-11-25", headers: bearer("ada"))
-      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
-      assert HttpVm.call(vm, McpServer, :disconnect, [{HttpRouter, principal: "ada"}]) == :ok
+    test "#{kind}: a principal's session that no node has open continues after a disconnection", %{one: one} do
+      session = HttpSession.open(one.server, "2025-11-25", headers: bearer("ada"))
+      leave(session, one)
+      assert HttpVm.call(one, McpServer, :disconnect, [{HttpRouter, principal: "ada"}]) == :ok
       assert HttpSession.status(session, legacy("ping")) == 200
     end
 
@@ -166,10 +178,12 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
     end
 
     @tag :tmp_dir
-    test "#{kind}: nodes with a shared store end a session that its client has ended elsewhere", %{tmp_dir: folder} do
-      nodes = [one, other] = for _ <- 1..2, do: vm([])
+    test "#{kind}: nodes with a shared store end a session that its client has ended elsewhere", context do
+      %{one: one, other: other, tmp_dir: folder} = context
+      nodes = [one, other]
       store = {McpServer.FolderStore, folder: folder}
       for vm <- nodes, do: HttpVm.call(vm, Application, :put_env, [:mcp_server, :session_store, store])
+      on_exit(fn -> for vm <- nodes, do: HttpVm.call(vm, Application, :delete_env, [:mcp_server, :session_store]) end)
       session = HttpSession.open(one.server)
       assert HttpSession.status(at(session, other), legacy("ping")) == 200
       stream = HttpSession.get(at(session, other))
@@ -181,24 +195,22 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
 
       assert %{data: ""} = HttpPeer.event(stream)
       assert HttpClient.message(stream) == :end
-      assert HttpVm.call(other, Sessions, :count, []) == 0
+      assert open(session, other) == []
     end
 
-    test "#{kind}: an unused session gives its memory back, and is opened again when it is used" do
-      vm = vm(http: [idle_timeout: 500])
-      session = HttpSession.open(vm.server)
-      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
+    test "#{kind}: an unused session gives its memory back, and is opened again when it is used", %{one: one} do
+      session = HttpSession.open(one.server)
+      leave(session, one)
       assert HttpSession.status(session, legacy("ping")) == 200
     end
 
-    test "#{kind}: a session that drains when the table's process crashes leaves nothing" do
-      vm = vm(drain: 60_000)
+    test "#{kind}: a session that drains when the table's process crashes leaves nothing", %{quiet: vm} do
       session = HttpSession.open(vm.server)
       HttpSession.start(session, legacy_call("sleep", %{"ms" => 60_000}))
       eventually(fn -> HttpVm.call(vm, HttpVm, :running_calls, []) == 1 end)
-      [{_id, pid, _, _, _, _, _}] = HttpVm.call(vm, :ets, :lookup, [Sessions, session.id])
+      [{_id, pid, _, _, _, _, _}] = open(session, vm)
       HttpVm.call(vm, :erlang, :send, [pid, :mcp_http_drain])
-      eventually(fn -> HttpVm.call(vm, :ets, :lookup, [Sessions, session.id]) == [] end)
+      eventually(fn -> open(session, vm) == [] end)
 
       table = fn -> HttpVm.call(vm, Process, :whereis, [Sessions]) end
       crashed = table.()
@@ -210,10 +222,9 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       assert HttpVm.call(vm, :sys, :get_state, [restarted]) == %{sessions: %{}, counts: %{}, counters: %{}}
     end
 
-    test "#{kind}: a session that ends while the table's process is down leaves nothing" do
-      vm = vm([])
+    test "#{kind}: a session that ends while the table's process is down leaves nothing", %{quiet: vm} do
       session = HttpSession.open(vm.server)
-      [{_id, pid, _, _, _, _, _}] = HttpVm.call(vm, :ets, :lookup, [Sessions, session.id])
+      [{_id, pid, _, _, _, _, _}] = open(session, vm)
       crashed = HttpVm.call(vm, Process, :whereis, [Sessions])
       HttpVm.call(vm, :sys, :suspend, [crashed])
       assert HttpSession.delete(session).status == 204
@@ -265,30 +276,27 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       end
     end
 
-    test "#{kind}: a session that no node has open gets run-time tools, until it expires" do
-      vm = vm(http: [idle_timeout: 500])
-      session = HttpSession.open(vm.server)
-      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
-      assert put(vm, session) == :ok
+    test "#{kind}: a session that no node has open gets run-time tools, until it expires", %{one: one, short: short} do
+      session = HttpSession.open(one.server)
+      leave(session, one)
+      assert put(one, session) == :ok
       assert %{"result" => %{"isError" => false}} = HttpSession.call(session, "own")
-      eventually(fn -> HttpVm.call(vm, Sessions, :count, []) == 0 end)
-      assert HttpVm.call(vm, McpServer, :disconnect, [{HttpRouter, session: session.id}]) == :ok
-      eventually(fn -> tools(vm, session) == [] end)
+      leave(session, one)
+      assert HttpVm.call(one, McpServer, :disconnect, [{HttpRouter, session: session.id}]) == :ok
+      eventually(fn -> tools(one, session) == [] end)
 
-      short = vm(http: [idle_timeout: 500, session_lifetime: 2_000])
-      # A plug knows its options from the first request on.
-      assert HttpSession.open(short.server).id
+      serve_first(short)
       # For this node the id is that of a session which is not open.
-      session = HttpSession.open(vm.server)
+      session = HttpSession.open(one.server)
       assert put(short, session) == :ok
       eventually(fn -> tools(short, session) == [] end)
       assert put(short, session) == {:error, "the session has ended"}
     end
 
-    test "#{kind}: a session's run-time tools end by their age on a node that gets them later" do
-      # Neither node informs the other, so the test passes the rows on. A plug knows its options from the first request on.
-      [vm, later] = for _ <- 1..2, do: vm([])
-      assert HttpSession.open(later.server).id
+    test "#{kind}: a session's run-time tools end by their age on a node that gets them later",
+         %{one: vm, other: later} do
+      # Neither node informs the other, so the test passes the rows on.
+      serve_first(later)
       session = HttpSession.open(vm.server)
       assert put(vm, session) == :ok
       key = {HttpRouter, {:session, session.id}, :_}
@@ -304,8 +312,7 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       end
     end
 
-    test "#{kind}: session_lifetime holds on every node" do
-      [short, long] = [vm(http: [session_lifetime: 1]), vm([])]
+    test "#{kind}: session_lifetime holds on every node", %{short: short, one: long} do
       {%{status: 200} = response, _messages} = HttpClient.exchange(short.server, initialize())
       id = HttpResponse.header(response, "mcp-session-id")
       eventually(fn -> HttpVm.call(short, Sessions, :count, []) == 0 end)
@@ -314,8 +321,8 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
           do: assert({%{status: 404}, _} = HttpClient.exchange(vm.server, of_session(legacy("ping"), id)))
     end
 
-    test "#{kind}: sessions that are opened again are bounded like others" do
-      [one, other] = [vm([]), vm(http: [max_sessions: 1])]
+    test "#{kind}: sessions that are opened again are bounded like others", %{one: one} do
+      other = vm(http: [max_sessions: 1])
       [first, second] = for _ <- 1..2, do: HttpSession.open(one.server)
       assert HttpSession.status(at(first, other), legacy("ping")) == 200
       assert HttpSession.status(at(second, other), legacy("ping")) == 503
