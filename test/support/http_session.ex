@@ -104,6 +104,13 @@ defmodule McpServer.HttpSession do
     tell(pid, {:mcp_http_idle, InFlight.seen_at(in_flight) + milliseconds})
   end
 
+  @doc "The same for all sessions of this VM."
+  @spec all_unused_for(non_neg_integer()) :: [:stays | :ends]
+  def all_unused_for(milliseconds) do
+    ids = :ets.match(Sessions, {:"$1", :_, :_, :_, :_, :_, :_})
+    for [id] <- ids, do: unused_for(id, milliseconds)
+  end
+
   @doc "Lets the timer of a session's lifetime fire."
   @spec outlived(id :: String.t()) :: :stays | :ends
   def outlived(id) do
