@@ -2,7 +2,7 @@ defmodule McpServer.Wire do
   # A client of `McpServer.Test` for single messages: it sends without waiting for the response.
   @moduledoc false
 
-  alias McpServer.Connection.{Inbox, State}
+  alias McpServer.Connection.{Inbox, Outbox, State}
   alias McpServer.Processes
   alias McpServer.Test.Client
 
@@ -68,15 +68,17 @@ defmodule McpServer.Wire do
   @doc "The text of a tool's result."
   def said(%{"result" => %{"content" => [%{"text" => text} | _]}}), do: text
 
-  @doc "Waits until the connection has handled everything that was sent to it."
+  @doc "Waits until the connection has handled everything that was sent to it, and has written its messages."
   def settle(client) do
     _state = settled(client)
     :ok
   end
 
-  @doc "The state of the connection when it has read ahead as far as permitted."
+  @doc "The state of the connection when it has read ahead as far as permitted, and has nothing left to write."
   def settled(client) do
     state = :sys.get_state(client.connection)
-    if Inbox.ahead?(state), do: settled(client), else: state
+    # Messages and changes wait until the mailbox is empty.
+    written? = Outbox.empty?(state.outbox) and MapSet.size(state.changes) == 0
+    if written? and not Inbox.ahead?(state), do: state, else: settled(client)
   end
 end
