@@ -208,6 +208,8 @@ defmodule McpServer.ArchitectureTest do
     :erlang.trace(connection, true, [:procs])
     send(connection, {:lines, refused})
     for _line <- refused, do: assert_receive({:written, _message}, 5_000)
+    delivered = :erlang.trace_delivered(connection)
+    assert_receive {:trace_delivered, ^connection, ^delivered}
     refute_received {:trace, ^connection, :spawn, _pid, _function}
     GenServer.stop(connection)
   end

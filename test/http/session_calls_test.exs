@@ -126,6 +126,8 @@ defmodule McpServer.HttpSessionCallsTest do
     Process.exit(process, :kill)
     assert [%{"method" => "notifications/progress"}] = HttpClient.messages(peer, response)
     _told = :sys.get_state(Sessions)
+    delivered = :erlang.trace_delivered(holder)
+    assert_receive {:trace_delivered, ^holder, ^delivered}
     refute_received {:trace, ^holder, :receive, {:mcp_session_down, ^process}}
   end
 
