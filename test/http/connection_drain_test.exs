@@ -53,19 +53,19 @@ defmodule McpServer.HttpConnectionDrainTest do
   end
 
   test "a call that ends in time is answered, and its connection is closed" do
-    server = HttpServers.start(:listener)
+    server = HttpServers.start(:listener, drain: 60_000)
     peer = HttpClient.start(server, perform())
     {call, _conn} = HttpScript.performing()
     stop = stopping_with_connection(server)
     HttpScript.tell(call, {:answer, "done"})
     assert {200, "close", %{"result" => %{"content" => [%{"text" => "done"}]}}} = last_word(peer)
     assert HttpPeer.closed?(peer)
-    assert Task.await(stop) == :ok
+    assert Task.await(stop, 30_000) == :ok
   end
 
   # Earlier, the call did not learn of the shutdown, and was cut without a response.
   test "a call that begins behind its hook while the server ends is answered with its final error" do
-    server = HttpServers.start(:listener, drain: 1_000, identify: &__MODULE__.hold/1)
+    server = HttpServers.start(:listener, drain: 3_000, identify: &__MODULE__.hold/1)
     peer = HttpClient.start(server, with_headers(perform(id: 7), [{"x-test", me()}]))
     assert_receive {:hook, hook}, 10_000
     stop = stopping_with_connection(server)
@@ -73,11 +73,11 @@ defmodule McpServer.HttpConnectionDrainTest do
     {call, _conn} = HttpScript.performing()
     assert {503, "close", %{"id" => 7, "error" => @last_word}} = last_word(peer)
     HttpScript.gone(call)
-    assert Task.await(stop) == :ok
+    assert Task.await(stop, 30_000) == :ok
   end
 
   test "a call whose body comes while the server ends is answered with its final error" do
-    server = HttpServers.start(:listener, drain: 1_000)
+    server = HttpServers.start(:listener, drain: 3_000)
     peer = HttpPeer.connect(server.port)
     bytes = IO.iodata_to_binary(HttpPeer.bytes(peer, perform(id: 7)))
     {first, last} = cut_at(bytes, byte_size(bytes) - 1)
@@ -89,22 +89,22 @@ defmodule McpServer.HttpConnectionDrainTest do
     {call, _conn} = HttpScript.performing()
     assert {503, "close", %{"id" => 7, "error" => @last_word}} = last_word(peer)
     HttpScript.gone(call)
-    assert Task.await(stop) == :ok
+    assert Task.await(stop, 30_000) == :ok
   end
 
   test "a listen stream that opens while the server ends has its last word at once" do
-    server = HttpServers.start(:listener, drain: 5_000, identify: &__MODULE__.hold/1)
+    server = HttpServers.start(:listener, drain: 60_000, identify: &__MODULE__.hold/1)
     listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}}, id: 7)
     peer = HttpClient.start(server, with_headers(listen, [{"x-test", me()}]))
     assert_receive {:hook, hook}, 10_000
     stop = stopping_with_connection(server)
     send(hook, :go_on)
     assert ["notifications/subscriptions/acknowledged", "notifications/cancelled", 7] = listened(peer)
-    assert Task.await(stop) == :ok
+    assert Task.await(stop, 30_000) == :ok
   end
 
   test "a connection that is heard of after all others were told is told as well" do
-    server = HttpServers.start(:listener)
+    server = HttpServers.start(:listener, drain: 60_000)
     peer = HttpClient.start(server, perform(id: 7))
     {call, _conn} = HttpScript.performing()
     stop = stopping_with_connection(server)
@@ -114,7 +114,7 @@ defmodule McpServer.HttpConnectionDrainTest do
     assert_receive {:late, {:mcp_http_drain, _until}}, 10_000
     HttpScript.tell(call, {:answer, "done"})
     assert {200, "close", %{"id" => 7}} = last_word(peer)
-    assert Task.await(stop) == :ok
+    assert Task.await(stop, 30_000) == :ok
   end
 
   test "listen streams end with their last word" do
@@ -157,7 +157,7 @@ defmodule McpServer.HttpConnectionDrainTest do
   end
 
   test "connections without a request are closed, those that have begun one may finish it" do
-    server = HttpServers.start(:listener)
+    server = HttpServers.start(:listener, drain: 60_000)
     [fresh, used, begun] = for _ <- 1..3, do: HttpPeer.connect(server.port)
     assert HttpPeer.request(used, modern("tools/list")).status == 200
     bytes = IO.iodata_to_binary(HttpPeer.bytes(begun, modern_call("echo", %{"text" => "x"}, id: 3)))
@@ -171,7 +171,7 @@ defmodule McpServer.HttpConnectionDrainTest do
     HttpPeer.write(begun, last)
     assert {200, "close", %{"id" => 3, "result" => _}} = last_word(begun)
     assert HttpPeer.closed?(begun)
-    assert Task.await(stop) == :ok
+    assert Task.await(stop, 30_000) == :ok
   end
 
   @tag req: "S4"

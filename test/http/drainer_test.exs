@@ -36,7 +36,7 @@ defmodule McpServer.HttpPlugDrainerTest do
     {peer, %{body: :stream}} = HttpClient.open(server, modern("subscriptions/listen", filter, id: 4))
     assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
 
-    Task.await(stop(drainer))
+    Task.await(stop(drainer), 30_000)
     assert %{id: "0-1", retry: 3000} = HttpPeer.event(stream)
     assert HttpPeer.event(stream) == :end
     assert %{"method" => "notifications/cancelled"} = HttpClient.message(peer)
@@ -52,12 +52,12 @@ defmodule McpServer.HttpPlugDrainerTest do
     stopping = stop(drainer)
     HttpScript.tell(call, {:answer, "done"})
     assert HttpClient.text(HttpResponse.json(HttpPeer.response(quick))) == "done"
-    Task.await(stopping)
+    Task.await(stopping, 30_000)
 
     drainer = drain(drain: 50)
     slow = HttpSession.start(HttpSession.open(server), legacy_call("perform", HttpScript.arguments(), id: 8))
     {call, _conn} = HttpScript.performing()
-    Task.await(stop(drainer))
+    Task.await(stop(drainer), 30_000)
     assert %{"id" => 8, "result" => %{"isError" => true}} = answer = HttpResponse.json(HttpPeer.response(slow))
     assert HttpClient.text(answer) == "The server is shutting down"
     HttpScript.gone(call)
