@@ -17,7 +17,7 @@ defmodule McpServer.HttpPeer do
           required(:body) => iodata() | nil
         }
 
-  @timeout 15_000
+  @timeout 30_000
 
   @doc "Connects to a loopback port. A small `:recbuf` gives a client that does not read a small window."
   @spec connect(:inet.port_number(), keyword()) :: t()

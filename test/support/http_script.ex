@@ -9,7 +9,7 @@ defmodule McpServer.HttpScript do
 
   @doc "Waits until the call with this tag runs. Returns its process and its `McpServer.Conn`."
   def performing(tag \\ "call") do
-    assert_receive {:performing, ^tag, pid, conn}, 10_000
+    assert_receive {:performing, ^tag, pid, conn}, 30_000
     {pid, conn}
   end
 
@@ -19,6 +19,6 @@ defmodule McpServer.HttpScript do
   @doc "Waits until a process has ended."
   def gone(pid) do
     reference = Process.monitor(pid)
-    assert_receive {:DOWN, ^reference, :process, ^pid, _reason}, 10_000
+    assert_receive {:DOWN, ^reference, :process, ^pid, _reason}, 30_000
   end
 end
