@@ -55,7 +55,9 @@ impl Era {
     }
 }
 
-#[tokio::main]
+/// The client handles each notification in a task of its own. On one thread the tasks run in the order of their start,
+/// which is the server's.
+#[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<ExitCode, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [era, url, expected] = arguments.as_slice() else {
