@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 import { Checks } from "../clients/checks.mjs";
 import { serveHost, serveSandbox, serveService } from "./pages.mjs";
-import { policies, startBrowser, startWeather } from "./processes.mjs";
+import { openPage, policies, startBrowser, startWeather } from "./processes.mjs";
 
 const checks = new Checks("weather app");
 const closing = [];
@@ -23,7 +23,7 @@ async function main(browserPath) {
   const [service, other] = [await keep(serveService()), await keep(serveService())];
   const browser = await startBrowser(browserPath);
   closing.push(() => browser.close());
-  const page = await browser.newPage();
+  const page = await openPage(browser);
   page.on("pageerror", (error) => checks.equal("an error of the page", error.message, undefined));
   await page.goto(pages.origin);
   await page.waitForFunction(() => window.host);

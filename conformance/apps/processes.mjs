@@ -8,6 +8,8 @@ import { promisify } from "node:util";
 
 import { launch } from "puppeteer-core";
 
+// In milliseconds: it ends a hang, and is no limit for a busy machine, on which Chromium's processes share two cores.
+const fuse = 120_000;
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 
 // Starts the weather server on a free port; `stop` waits for it to end and tells its exit status.
@@ -42,10 +44,15 @@ export function startBrowser(executablePath) {
   return launch({
     executablePath,
     headless: true,
-    // In milliseconds: it ends a hang, and is no limit for a busy machine.
-    protocolTimeout: 60_000,
+    protocolTimeout: fuse,
     // Chromium's own sandbox needs more than a container grants, and root has none. What is tested is the policy.
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
     defaultViewport: { width: 640, height: 560 },
   });
+}
+
+export async function openPage(browser) {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(fuse);
+  return page;
 }

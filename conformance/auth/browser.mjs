@@ -2,7 +2,7 @@
 
 import { fileURLToPath } from "node:url";
 
-import { startBrowser } from "../apps/processes.mjs";
+import { openPage, startBrowser } from "../apps/processes.mjs";
 import { servePage } from "../browser/pages.mjs";
 import { Checks } from "../clients/checks.mjs";
 import { startIssuer } from "./issuer.mjs";
@@ -17,7 +17,7 @@ export async function tellOfPage(browserPath, servers) {
   await servers.serve(resource, issuer.url, { strip: true, origins: [pages.origin] });
 
   for (const [era, version] of Object.entries(versions)) {
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     await page.goto(pages.origin);
     await page.waitForFunction(() => window.page);
     const used = await page.evaluate((...args) => window.page.use(...args), resource, era);

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-import { startBrowser } from "../apps/processes.mjs";
+import { openPage, startBrowser } from "../apps/processes.mjs";
 import { Checks } from "../clients/checks.mjs";
 import { servePage } from "./pages.mjs";
 
@@ -37,7 +37,7 @@ async function main(browserPath) {
   const browser = await startBrowser(browserPath);
   closing.push(() => browser.close());
   const ask = async (origin, name, ...args) => {
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     await page.goto(origin);
     await page.waitForFunction(() => window.page);
     const answer = await page.evaluate((name, args) => window.page[name](...args), name, args);

@@ -6,6 +6,8 @@ import { mkdir } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
+import { openPage } from "../apps/processes.mjs";
+
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 const artefacts = path("../../_build/playground/");
 
@@ -36,7 +38,7 @@ async function start(folder, words) {
 // What a developer does on the page.
 export class Page {
   static async open(browser, address, viewport = { width: 1400, height: 900 }) {
-    const page = await browser.newPage();
+    const page = await openPage(browser);
     await page.setViewport(viewport);
     const self = new Page(page);
     await page.evaluateOnNewDocument(() => {
