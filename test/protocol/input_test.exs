@@ -7,6 +7,7 @@ defmodule McpServer.Protocol.InputTest do
   import McpServer.EveryWay, only: [ask_all: 4, ways: 3]
   import McpServer.Wire, except: [said: 1]
 
+  alias McpServer.Connection.State
   alias McpServer.{EveryWay, JSON}
 
   @form %{"type" => "object", "properties" => %{"name" => %{"type" => "string"}}, "required" => ["name"]}
@@ -676,10 +677,15 @@ defmodule McpServer.Protocol.InputTest do
     end
 
     test "the client's time is its own: the call's deadline waits, and the client has one too" do
-      client = open(&greet/2, revision: "2025-11-25", timeout: 1_000, limits: [input_timeout: 10_000])
+      client = open(&greet/2, revision: "2025-11-25", timeout: 60_000, limits: [input_timeout: 3_600_000])
       tool(client, 1)
       %{"id" => asked} = next(client)
-      Process.sleep(1_100)
+      assert [%{deadline: deadline, awaiting: %{remaining: remaining}}] = Map.values(settled(client).calls)
+      # The call's own deadline is at most a minute away. When its time has come, the call goes on.
+      assert deadline > State.now() + 60_000
+      assert remaining in 1..60_000
+      send(client.connection, :mcp_deadline)
+      assert silent?(client)
 
       McpServer.Test.Client.push(client, %{
         "jsonrpc" => "2.0",
