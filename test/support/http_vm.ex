@@ -20,6 +20,8 @@ defmodule McpServer.HttpVm do
   @type t :: %__MODULE__{peer: pid(), server: HttpServers.t(), os_pid: String.t(), node: node()}
 
   @timeout 60_000
+  # The long time keeps slow calls on a busy machine from becoming streams.
+  @serve [http: [stream_after: 30_000]]
 
   @doc """
   Starts a VM with a server.
@@ -30,10 +32,12 @@ defmodule McpServer.HttpVm do
   """
   @spec start(keyword()) :: t()
   def start(options \\ []) do
-    vm = launch(options)
+    vm = options |> Keyword.update(:serve, @serve, &patient/1) |> launch()
     on_exit(fn -> stop(vm) end)
     vm
   end
+
+  defp patient(serve), do: Keyword.update(serve, :http, @serve[:http], &Keyword.merge(@serve[:http], &1))
 
   @doc "Starts a VM outside of a test. It runs until `stop/1`, or until this VM ends."
   @spec launch(keyword()) :: t()
