@@ -7,6 +7,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createApplicationInputHandler, createTaskSessionFromClient } from "@modelcontextprotocol/ext-tasks/client";
 
+import { answerOf } from "./answer.mjs";
 import { Checks } from "./checks.mjs";
 
 const extension = "io.modelcontextprotocol/tasks";
@@ -29,7 +30,7 @@ function dispatch(url) {
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: (id += 1), ...request }),
     });
-    return response.json();
+    return answerOf(response);
   };
 }
 
