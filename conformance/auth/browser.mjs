@@ -6,6 +6,7 @@ import { openPage, startBrowser } from "../apps/processes.mjs";
 import { servePage } from "../browser/pages.mjs";
 import { Checks } from "../clients/checks.mjs";
 import { startIssuer } from "./issuer.mjs";
+import { withKeys } from "./servers.mjs";
 import { versions } from "./story.mjs";
 
 export async function tellOfPage(browserPath, servers) {
@@ -15,6 +16,10 @@ export async function tellOfPage(browserPath, servers) {
   const browser = await startBrowser(browserPath);
   const resource = servers.resource("page");
   await servers.serve(resource, issuer.url, { strip: true, origins: [pages.origin] });
+  // The page does not ask again, so the server gets the keys before.
+  const headers = { authorization: `Bearer ${await issuer.grant(resource)}`, "content-type": "application/json" };
+  await withKeys(() => fetch(resource, { method: "POST", headers, body: "{}" }));
+  issuer.take();
 
   for (const [era, version] of Object.entries(versions)) {
     const page = await openPage(browser);

@@ -44,8 +44,15 @@ export async function startIssuer({ formats = {}, lifetimes = {} } = {}) {
     for (const name of Object.keys(noted)) delete noted[name];
     return taken;
   };
+  // What a machine gets for its own credentials.
+  const grant = async (resource) => {
+    const basic = Buffer.from(`${machine.client_id}:${machine.client_secret}`).toString("base64");
+    const body = new URLSearchParams({ grant_type: "client_credentials", resource, scope: "mcp:use" });
+    const response = await fetch(`${url}/token`, { method: "POST", headers: { authorization: `Basic ${basic}` }, body });
+    return (await response.json()).access_token;
+  };
   // Cut off, it is there for clients, and the server under test does not reach it.
-  return { url, rotate, take, close, cutOff: () => void (cut = true), reconnect: () => void (cut = false) };
+  return { url, rotate, grant, take, close, cutOff: () => void (cut = true), reconnect: () => void (cut = false) };
 }
 
 function allowsPage({ method, headers }, response) {

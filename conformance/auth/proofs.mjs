@@ -4,8 +4,10 @@ import { createHash, randomUUID } from "node:crypto";
 
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 
+import { answerOf } from "../clients/answer.mjs";
 import { Checks } from "../clients/checks.mjs";
 import { machine, startIssuer } from "./issuer.mjs";
+import { withKeys } from "./servers.mjs";
 
 const algorithms = ["ES256", "EdDSA"];
 
@@ -67,10 +69,10 @@ class BoundClient {
       "content-type": "application/json", accept: "application/json, text/event-stream",
       "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "whoami",
     };
-    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(message) });
+    const response = await withKeys(() => fetch(url, { method: "POST", headers, body: JSON.stringify(message) }));
     const challenge = response.headers.get("www-authenticate");
     if (challenge) return [challenge.split(",")[0], response.headers.get("dpop-nonce")];
-    const { session, ...said } = JSON.parse((await response.json()).result.content[0].text);
+    const { session, ...said } = JSON.parse((await answerOf(response)).result.content[0].text);
     return [said];
   }
 }

@@ -37,7 +37,8 @@ serve = fn line ->
       path: path,
       name: String.to_atom(auth["resource"]),
       allowed_origins: origins,
-      auth: [scopes: ["mcp:use"], leeway: 0, min_refresh: 1] ++ options
+      # All issuers are in one process, which takes its time on a busy machine.
+      auth: [scopes: ["mcp:use"], leeway: 0, min_refresh: 1, timeout: 30_000] ++ options
     )
 
   IO.puts(McpServer.JSON.encode!(%{port: McpServer.HttpServer.port(server)}))

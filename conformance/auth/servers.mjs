@@ -3,7 +3,12 @@
 import { fileURLToPath } from "node:url";
 
 import { startTold } from "../clients/told.mjs";
+import { until } from "../clients/until.mjs";
 import { startProxy } from "./proxy.mjs";
+
+// A server lets a request wait two seconds for the issuer's keys. All issuers are in one process, and on a busy machine
+// that takes longer: who is answered with 503 asks again.
+export const withKeys = (ask) => until(ask, ({ status, failed }) => status !== 503 && !failed?.startsWith("503"));
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Checks } from "../clients/checks.mjs";
 import { startTold } from "../clients/told.mjs";
 import { introspector, machine, startIssuer } from "./issuer.mjs";
+import { withKeys } from "./servers.mjs";
 
 const path = (relative) => fileURLToPath(new URL(relative, import.meta.url));
 export const commands = {
@@ -53,7 +54,7 @@ export class Story {
   }
 
   async connect(when, guest) {
-    this.checks.equal(when, await guest.ask("connect"), { version: versions[this.era] });
+    this.checks.equal(when, await withKeys(() => guest.ask("connect")), { version: versions[this.era] });
     const { session, ...grant } = await guest.ask("call whoami");
     this.checks.equal(`${when}: a session`, typeof session === "string", this.era === "legacy");
     return { session, grant };
@@ -79,8 +80,10 @@ export class Story {
     const { failed } = await guest.ask("connect");
     this.checks.true(`503 while there are no keys, here ${failed}`, /503/.test(failed));
     this.issuer.reconnect();
-    // What Retry-After says.
-    await sleep(5_000);
+    // A client that is refused in between takes the server for one of the session era.
+    const { token } = await guest.ask("token");
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    await withKeys(() => fetch(this.files, { method: "POST", headers, body: "{}" }));
     const { grant } = await this.connect("after that", guest);
     this.checks.equal("what the token grants", grant, this.grant(["mcp:use"]));
     const { registered, "logged in": logins, authorization_code } = this.issuer.take();
@@ -130,7 +133,9 @@ export class Story {
     await sleep(3_000);
     this.checks.equal("with an expired token", await guest.ask("call whoami"), { ...grant, session });
     const refreshed = this.issuer.take();
-    this.checks.equal("it was refreshed", [refreshed.refresh_token, refreshed["logged in"]], [1, undefined]);
+    // In the session era the stream comes back beside the call, and each may refresh the expired token.
+    const refreshes = this.era === "legacy" ? [1, 2] : [1];
+    this.checks.equal("it was refreshed", [refreshes.includes(refreshed.refresh_token), refreshed["logged in"]], [true, undefined]);
     this.checks.equal("step-up", await guest.ask("call write"), { text: "written" });
     this.checks.equal("logged in again", this.issuer.take()["logged in"], 1);
     const wider = { ...this.grant(["files:write", "mcp:use"]), session };
