@@ -129,6 +129,7 @@ for {name, kind, place} <- [
     defp served(vm), do: elem(HttpVm.call(vm, :erlang, :trace_info, [{Proxy, :serve, 5}, :call_count]), 1)
 
     defp count_served(vm) do
+      HttpVm.call(vm, Code, :ensure_loaded!, [Proxy])
       HttpVm.call(vm, :erlang, :trace_pattern, [{Proxy, :serve, 5}, true, [:call_count]])
       served(vm)
     end

@@ -171,7 +171,7 @@ defmodule McpServer.HttpListenerTest do
         assert HttpClient.text(answer) == "finished"
       end
 
-      assert Task.await(stop) == :ok
+      assert Task.await(stop, 30_000) == :ok
     end
 
     test "and no longer" do

@@ -253,6 +253,7 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
       @tag req: "T11"
       test "halt ends the VM with the status it names (documented)", context do
         server = FaultServer.start(@transport, context.tmp_dir)
+        assert FaultServer.text(FaultServer.call(server, "twist")) == "twisted"
         FaultServer.begin(server, 1, "halt")
         # Over stdio this is the status of the pipe, whose last command is the VM.
         assert FaultServer.ended(server) == 3

@@ -2,6 +2,8 @@ defmodule McpServer.FaultServer do
   # A router in a separate VM, over stdio or HTTP, with the same functions for both. The VM's log is a file.
   @moduledoc false
 
+  import McpServer.HttpCase, only: [eventually: 1]
+
   alias McpServer.{HttpPeer, HttpRequests, HttpResponse, HttpServers, Invariant, JSON, StdioPeer}
 
   # A response may be as long as a tool's result may be.
@@ -40,7 +42,7 @@ defmodule McpServer.FaultServer do
       @load <> "McpServer.Stdio.run(#{inspect(router)}, #{inspect([app: :mcp_server] ++ options)})"
   end
 
-  # The first and only line of stdout is the port. Lines of stdin mean nothing: `ended/1` writes some.
+  # The first and only line of stdout is the port.
   defp expression(:http, router, options) do
     # The log line with the port is not a fault.
     "McpServer.FaultServer.log_to_stderr(); Logger.put_module_level(McpServer.HttpServer, :warning); " <>
@@ -191,22 +193,14 @@ defmodule McpServer.FaultServer do
     StdioPeer.exit_status(peer, 60_000)
   end
 
-  @doc "Waits for a VM that ends by itself. The pipe in front of it notices the end only at a write."
+  @doc "Waits for a VM that has answered and then ends by itself. Returns its exit status."
   @spec ended(t()) :: non_neg_integer()
-  def ended(%{peer: %{port: port} = peer} = server) do
-    poke(peer)
-
-    receive do
-      {^port, {:exit_status, status}} -> status
-    after
-      100 -> ended(server)
-    end
+  def ended(%{peer: peer} = server) do
+    {:os_pid, shell} = Port.info(peer.port, :os_pid)
+    # The other child writes to the VM's stdin. It does not notice that the VM has ended.
+    eventually(fn -> length(children(shell)) == 1 end)
+    stop(server)
   end
 
-  defp poke(peer) do
-    StdioPeer.write_raw(peer, "\n")
-  rescue
-    # The port has closed, and its status has arrived.
-    ArgumentError -> :ok
-  end
+  defp children(pid), do: "/proc/#{pid}/task/#{pid}/children" |> File.read!() |> String.split()
 end

@@ -33,7 +33,7 @@ defmodule McpServer.Wire do
   end
 
   @doc "The next message that is not a notification."
-  def next(%{reference: reference}, timeout \\ 10_000) do
+  def next(%{reference: reference}, timeout \\ 30_000) do
     receive do
       {:mcp_client, ^reference, message} -> message
     after
