@@ -31,6 +31,7 @@ defmodule McpServer.ArchitectureTest do
 
   defp below?(module, room), do: module == room or String.starts_with?(inspect(module), inspect(room) <> ".")
 
+  @tag slow: "reads every module of the library"
   test "invariant 2: only the façades and the private ends of transports call the native library" do
     callers = for {module, imports} <- calls(), {McpServer.Native, _function, _arity} <- imports, uniq: true, do: module
 
@@ -49,6 +50,7 @@ defmodule McpServer.ArchitectureTest do
            ]
   end
 
+  @tag slow: "reads every module of the library"
   test "invariant 3: no module of the library makes atoms of text that it was given" do
     made = [
       {:erlang, :binary_to_atom, 1},
@@ -75,6 +77,7 @@ defmodule McpServer.ArchitectureTest do
   end
 
   # M27: terms that come back from clients or shared stores create no atoms either.
+  @tag slow: "reads every module of the library"
   test "invariant 3: terms of other makers are read without atoms or functions of theirs" do
     read = [{:erlang, :binary_to_term, 1}]
     readers = for {module, imports} <- calls(), lib?(module), call <- imports, call in read, do: module
@@ -84,6 +87,7 @@ defmodule McpServer.ArchitectureTest do
   end
 
   # Invariant 7. `:infinity` must be set explicitly, where it is allowed.
+  @tag slow: "reads every module of the library"
   test "invariant 7: no option is without end by default" do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)
 
@@ -152,6 +156,7 @@ defmodule McpServer.ArchitectureTest do
     assert upwards == []
   end
 
+  @tag slow: "reads every module of the library"
   test "the path of the protocol names no envelope, presentation or dual response" do
     path = [
       McpServer.Connection,

@@ -149,6 +149,7 @@ defmodule McpServer.HttpAuthGuardTest do
         {"that are not kept", [cache: false]}
       ] do
     @tag req: ["T1", "T2", "T3", "T27"]
+    @tag slow: "thousands of requests, three times"
     test "requests #{name} are answered byte for byte as hooks answer them", context do
       fixed = %{@fixed => [subject: "machine", scopes: ["mcp:use"]], @poor => [subject: "other"]}
       own = [tokens: fixed, max_token_bytes: @max_token_bytes]

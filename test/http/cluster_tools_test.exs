@@ -2,6 +2,8 @@ defmodule McpServer.HttpClusterToolsTest do
   # Run-time tools on three nodes: each node has them and notifies the affected clients, and only those.
   use McpServer.HttpCase, async: true
 
+  @moduletag slow: "nodes in VMs of their own"
+
   alias McpServer.{Changes, Epmd, HttpRouter, HttpVm, Tools}
   alias McpServer.Tools.Server
 

@@ -77,6 +77,7 @@ defmodule McpServer.HttpConnectionBodiesTest do
       unused(server)
     end
 
+    @tag slow: "slow bodies, for seconds"
     test "as a body has 408 when its rate is too low, and at its time whatever its rate" do
       for limits <- [
             [http: [body_grace: 500, body_min_rate: 1_000_000]],

@@ -90,6 +90,7 @@ defmodule McpServer.HttpFaultsTest do
 
   describe "peers that take their time" do
     @describetag req: "H7"
+    @tag slow: "slow peers, for seconds"
     test "with the head, with the body and with reading are cut off; others are served (60 of 1,000)" do
       server = HttpServers.start(:listener, http: [head_timeout: 500, stall_timeout: 500, keep_alive: 100])
       good = modern_call("echo", %{"text" => "x"})

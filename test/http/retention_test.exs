@@ -4,6 +4,8 @@ defmodule McpServer.Http.RetentionTest do
   # all tests share the memory.
   use McpServer.HttpCase, async: false
 
+  @moduletag slow: "streams of 70 MB, to VMs of their own"
+
   alias McpServer.{Http.Sessions, JSON}
 
   @moduletag timeout: 300_000

@@ -3,6 +3,8 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
   defmodule Module.concat(McpServer, name) do
     use McpServer.HttpCase, async: true
 
+    @moduletag slow: "nodes in VMs of their own"
+
     import McpServer.HttpRequests
 
     alias McpServer.{Changes, HttpRouter, HttpVm, Tools}

@@ -34,6 +34,7 @@ defmodule McpServer.HttpSlowReaderTest do
   end
 
   @tag req: "H7"
+  @tag slow: "a client that reads slowly for seconds"
   rest "a client that takes too little is cut off, and its place is free", %{kind: kind} do
     results = server()
     options = [max_requests: 1, stream_batch: 50, stream_min_rate: 1024 * 1024 * 1024, stream_grace: 3_000]

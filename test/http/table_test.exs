@@ -30,6 +30,7 @@ defmodule McpServer.HttpTableTest do
     assert names -- Enum.uniq(names) == []
   end
 
+  @tag slow: "every row of the table, to both servers"
   test "both servers give the same answers, byte for byte" do
     servers = for kind <- [:listener, :plug], do: HttpServers.start(kind)
 

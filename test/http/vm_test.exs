@@ -3,6 +3,8 @@ defmodule McpServer.HttpVmTest do
   # turn.
   use McpServer.HttpCase, async: true
 
+  @moduletag slow: "VMs that are killed, stopped and starved"
+
   import McpServer.HttpRequests
 
   alias McpServer.HttpVm

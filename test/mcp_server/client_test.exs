@@ -125,6 +125,7 @@ defmodule McpServer.ClientTest do
     assert {error.kind, error.message} == {:closed, "the command ended with status 3 before it answered"}
   end
 
+  @tag slow: "waits until the client gives the command up"
   test "a command that closes its stdin answers no more" do
     reference = make_ref()
     command = "sh -c 'exec 0<&-; echo []; exec sleep 60'"

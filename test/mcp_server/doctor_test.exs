@@ -115,6 +115,7 @@ defmodule McpServer.DoctorTest do
   end
 
   describe "what clients have installed" do
+    @tag slow: "each test starts a VM"
     test "is started as a client would; what is another's is not", %{tmp_dir: dir} do
       marker = Path.join(dir, "started")
       http = start_supervised!({HttpServer, router: ClientServer, port: 0})

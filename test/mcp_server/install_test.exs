@@ -29,6 +29,7 @@ defmodule McpServer.InstallTest do
   defp golden(name, text), do: assert(text == File.read!(Path.join(@golden, name)))
 
   describe "every client" do
+    @tag slow: "every file of every client"
     test "JSON files: before and after, the same again, and as before without the server", %{tmp_dir: dir} do
       for %{format: :json, user: user} = client <- Table.all(), user != nil do
         path = file(client, dir)

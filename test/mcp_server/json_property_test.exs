@@ -130,6 +130,7 @@ defmodule McpServer.JSON.PropertyTest do
       holds(forall(block_text(), fn text -> JSON.encode(text) == {:ok, string(text)} end), 2_000)
     end
 
+    @tag slow: "thousands of generated rows"
     test "rows that share keys, and parts that are one term, are written like rows and parts of their own" do
       type = {:proper_types.list(block_text()), map_of_any_size()}
 

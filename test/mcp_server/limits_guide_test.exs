@@ -70,6 +70,7 @@ defmodule McpServer.LimitsGuideTest do
     String.to_integer(String.replace(digits, "_", "")) * Map.fetch!(@byte_units, List.first(unit))
   end
 
+  @tag slow: "compiles a router on both sides of each limit"
   test "every limit of schemas and templates" do
     rows = rows("Schemas and templates")
     {schema, template} = Enum.split(rows, length(Validator.limits()))

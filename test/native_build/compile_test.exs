@@ -4,6 +4,8 @@ defmodule McpServer.NativeBuild.CompileTest do
   # The Mix compiler, in a separate VM and a copy of the package, with a cargo that records its calls.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "each test starts Mix"
+
   alias McpServer.NativeBuild.{Checksums, Precompiled, Target}
   alias McpServer.{PackageCopy, ReleaseHost}
 

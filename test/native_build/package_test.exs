@@ -5,6 +5,8 @@ defmodule McpServer.NativeBuild.PackageTest do
   # host. Mix starts the server at once, so the first response comes after the compilation.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "compiles the package for a new project"
+
   import McpServer.StdioPeer
 
   alias McpServer.Native.Library

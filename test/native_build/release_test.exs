@@ -2,6 +2,8 @@ defmodule McpServer.NativeBuild.ReleaseTest do
   # `bin/release` without its first step, which takes minutes: the library of this build replaces a released one.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "packs and links whole libraries"
+
   alias McpServer.Native.Library
   alias McpServer.NativeBuild.{Checksums, Precompiled, Target}
 

@@ -3,6 +3,8 @@ defmodule McpServer.Protocol.HandlerFaultsTest do
   # response to the next call.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "each test starts a VM"
+
   import McpServer.HttpCase, only: [eventually: 1]
 
   alias McpServer.{FaultServer, HttpClient, HttpPeer, HttpRequests, HttpSession, StdioPeer}

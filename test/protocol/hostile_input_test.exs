@@ -3,6 +3,8 @@ defmodule McpServer.Protocol.HostileInputTest do
   # documented one, the next call is answered, and no memory is retained.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "megabytes of hostile input, to VMs of their own"
+
   alias McpServer.FaultServer
 
   @moduletag :tmp_dir

@@ -3,6 +3,8 @@ defmodule McpServer.Protocol.NamesTest do
   # data. They return unchanged in every position, and create no atoms.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "thousands of names, to VMs of their own"
+
   alias McpServer.{FaultServer, JSON}
 
   @moduletag :tmp_dir

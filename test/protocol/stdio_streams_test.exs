@@ -2,6 +2,8 @@ defmodule McpServer.Protocol.StdioStreamsTest do
   # The stdio transport from outside: its input and its end.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "each test starts a VM"
+
   import McpServer.HttpCase, only: [eventually: 1]
   import McpServer.StdioPeer
 

@@ -2,6 +2,8 @@ defmodule McpServer.Protocol.StdioTest do
   # The stdio transport from outside: a separate VM, pipes, exit statuses.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "each test starts a VM"
+
   import McpServer.StdioPeer
 
   @moduletag :tmp_dir

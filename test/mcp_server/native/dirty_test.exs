@@ -2,6 +2,8 @@ defmodule McpServer.Native.DirtyTest do
   # Long calls run in the order of their arrival, even if callers die. They run in a separate VM with one permit.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "work for seconds on every dirty scheduler"
+
   alias McpServer.StdioPeer
 
   @work Path.expand("../../support/dirty_work.exs", __DIR__)

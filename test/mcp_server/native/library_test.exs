@@ -3,6 +3,8 @@ defmodule McpServer.Native.LibraryTest do
   # stays. Each test uses a separate VM.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "each test starts a VM"
+
   import McpServer.HttpCase, only: [eventually: 1]
 
   alias McpServer.{CodeReload, HttpClient, HttpPeer, HttpRequests, HttpVm, StdioPeer}

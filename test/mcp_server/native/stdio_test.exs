@@ -2,6 +2,8 @@ defmodule McpServer.Native.StdioTest do
   # The native reader of stdin, in a separate VM, because it takes over descriptors 0 and 1.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "each test starts a VM"
+
   import McpServer.StdioPeer, only: [in_pieces: 1]
 
   # Sends each event of stdin to the client in one line, one credit at a time.

@@ -116,6 +116,7 @@ defmodule McpServer.Protocol.AuthTest do
   end
 
   @tag req: "T12"
+  @tag slow: "every byte of a token, changed"
   test "every token that differs from a good one in a byte is refused" do
     issuer = start_supervised!(Issuer)
     {:ok, policy} = Auth.policy(%{issuer: Issuer.url(issuer), audience: ["a"]})

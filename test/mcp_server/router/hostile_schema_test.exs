@@ -23,6 +23,7 @@ defmodule McpServer.Router.HostileSchemaTest do
   end
 
   @tag req: ["F1", "Y3"]
+  @tag slow: "compiles a schema of 5,000 levels"
   test "as JSON a tool's schema is no deeper than a list of tools may hold it" do
     nested =
       &Enum.reduce(2..&1, %{"type" => "object"}, fn _n, inner ->

@@ -30,6 +30,7 @@ defmodule McpServer.Router.RecompilationTest do
   }
 
   @tag req: "S4-75"
+  @tag slow: "each test starts Mix"
   test "a changed controller does not recompile the router, a missing function stops the build", %{tmp_dir: dir} do
     for {path, text} <- @files, do: write(dir, path, text)
     assert {_output, 0} = mix(dir, ["compile"])
@@ -48,6 +49,7 @@ defmodule McpServer.Router.RecompilationTest do
   end
 
   @tag req: "S4-81"
+  @tag slow: "each test starts Mix"
   test "all missing functions are diagnostics of the compiler, which fails until they are there", %{tmp_dir: dir} do
     for {path, text} <- @files, do: write(dir, path, text)
     change(dir, "lib/router.ex", "end\n", ~s(\n  tool "stock", "Tells a stock", Shop.Stock, :count\nend\n))

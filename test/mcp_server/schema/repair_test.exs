@@ -143,6 +143,7 @@ defmodule McpServer.Schema.RepairTest do
     end
 
     @tag McpServer.Installed.tags(:proper)
+    @tag slow: "hundreds of generated schemas"
     test "what is repaired is valid, what is valid is untouched, and twice is once" do
       type = {:proper_types.sized(&schema/1), :proper_types.sized(&value/1)}
 

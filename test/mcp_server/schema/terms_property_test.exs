@@ -97,6 +97,7 @@ defmodule McpServer.Schema.TermsPropertyTest do
     end
 
     @tag req: "F2"
+    @tag slow: "hundreds of generated schemas"
     test "schemas and terms, against a plain reading of the keywords and against JSON" do
       property =
         forall({schema(), value()}, fn {schema, value} ->

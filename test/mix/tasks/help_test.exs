@@ -79,6 +79,7 @@ defmodule Mix.Tasks.Mcp.HelpTest do
         do: line
   end
 
+  @tag slow: "runs every example of the tasks' help"
   test "each runs as it stands", %{tmp_dir: dir} do
     {:ok, issuer} = Issuer.start_link()
     project(dir)

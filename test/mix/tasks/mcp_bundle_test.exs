@@ -2,6 +2,8 @@ defmodule Mix.Tasks.Mcp.BundleTest do
   # The output of `mix mcp.bundle` and `mix mcp.server_json`. In conformance/bundle a client uses their files.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "each test starts Mix"
+
   @moduletag :tmp_dir
 
   defp mix(dir, arguments) do

@@ -2,6 +2,8 @@ defmodule Mix.Tasks.Mcp.ConsoleTest do
   # The commands from outside: a separate project and VM, with its stdout, stderr, terminal and exit status.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "each test starts Mix"
+
   alias McpServer.{ClientServer, HttpServer, Terminal}
 
   @moduletag :tmp_dir

@@ -2,6 +2,8 @@ defmodule Mix.Tasks.Mcp.GenTest do
   # Generated files in a separate project: they compile without warnings, are formatted, and pass their tests and lint.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "each test starts Mix"
+
   alias McpServer.Generator
 
   @moduletag :tmp_dir

@@ -2,6 +2,8 @@ defmodule Mix.Tasks.Mcp.HttpTest do
   # The HTTP tasks from outside: a separate project and VM, with its stderr and exit status.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "each test starts Mix"
+
   import McpServer.HttpCase, only: [eventually: 1]
 
   @moduletag :tmp_dir

@@ -122,6 +122,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
     System.cmd("elixir", ["-pa", ebin, "-S", "mix" | arguments], [cd: dir, env: [{"MIX_ENV", "dev"} | env]] ++ options)
   end
 
+  @tag slow: "each test starts Mix"
   test "a router with each fault: warnings while it compiles, findings, exit statuses, JSON", %{tmp_dir: dir} do
     project!(dir)
 
@@ -164,6 +165,7 @@ defmodule Mix.Tasks.Mcp.LintTest do
     assert {_text, 0} = mix(dir, ["mcp.lint", "Faulty.MCP", "--only", "format"])
   end
 
+  @tag slow: "each test starts Mix"
   test "in an umbrella: files and snapshots of each application, from the root and from its folder", %{tmp_dir: dir} do
     write!(dir, "mix.exs", """
     defmodule Shops.MixProject do

@@ -2,6 +2,8 @@ defmodule McpServer.DualResponse.Store.MnesiaClusterTest do
   # The Mnesia store on two and three nodes, each in a separate VM.
   use ExUnit.Case, async: true
 
+  @moduletag slow: "nodes in VMs of their own"
+
   import McpServer.MnesiaCluster
 
   alias McpServer.{DualResponse, MnesiaCluster}
