@@ -3,7 +3,7 @@ defmodule McpServer.NativeBuild.Cargo do
   Builds the library with cargo, in one of two profiles of `Cargo.toml`.
 
   The profile `release` is for users: one build for all projects of a user that need the same library. The profile
-  `dev` is for the library's own project. Its build takes a third of the time, and `cargo test` shares it.
+  `dev` is for the library's own project. It builds faster, and `cargo test` shares it.
   """
 
   alias McpServer.NativeBuild.{Cache, Fingerprint, Target}
