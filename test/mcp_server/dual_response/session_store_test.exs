@@ -37,7 +37,7 @@ for {name, store} <- [
     # Values of sessions in the stores of dual responses. Other tests that use Mnesia or PostgreSQL here are not async.
     use ExUnit.Case, async: true
 
-    alias McpServer.{DualResponse, DualResponses, Postgres}
+    alias McpServer.{DualResponse, DualResponses}
     alias McpServer.DualResponse.SessionStore
     alias McpServer.DualResponse.SessionStoreTest.Start
 
