@@ -6,7 +6,11 @@
 start_everything() {
   local port=$1 log tries
   shift
-  [ $# -gt 0 ] || set -- bin/everything --port
+  if [ $# -eq 0 ]; then
+    # The first compilation takes longer than a start may take.
+    (source bin/support/example.sh && prepare everything)
+    set -- bin/everything --port
+  fi
   log=$(mktemp)
   "$@" "$port" 2> >(tee "$log" >&2) >&2 &
   everything_pid=$!
