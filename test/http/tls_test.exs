@@ -46,7 +46,7 @@ defmodule McpServer.HttpTLSTest do
       server_name_indication: ~c"localhost"
     ]
 
-    {:ok, socket} = :ssl.connect(~c"localhost", server.port, options, 10_000)
+    {:ok, socket} = :ssl.connect({127, 0, 0, 1}, server.port, options, 10_000)
     socket
   end
 

@@ -5,12 +5,12 @@ defmodule McpServer.JSON.PropertyTest do
 
   use McpServer.Properties
 
-  alias McpServer.JSON
-  alias McpServer.JSON.{DecodeError, EncodeError}
-
   @moduletag timeout: :infinity
 
   if McpServer.Installed.here?(:proper) do
+    alias McpServer.JSON
+    alias McpServer.JSON.{DecodeError, EncodeError}
+
     @moduletag McpServer.Installed.tags(:proper)
 
     defp text, do: :proper_unicode.utf8(12)

@@ -13,12 +13,13 @@ defmodule McpServer.Installed do
     proper: "PropEr",
     jiffy: "jiffy",
     python: "Python",
+    localhost: "a host named localhost",
     corpora: "shared/corpora beside the project"
   ]
 
   @corpora Path.expand("../../../shared/corpora", __DIR__)
 
-  @type need :: :postgresql | :mnesia | :epmd | :proper | :jiffy | :python | :corpora
+  @type need :: :postgresql | :mnesia | :epmd | :proper | :jiffy | :python | :localhost | :corpora
 
   @doc "The tags of a test or module that needs all of these. They skip it if one is missing."
   @spec tags(need | [need]) :: [needs: String.t(), skip: boolean | String.t()]
@@ -45,6 +46,7 @@ defmodule McpServer.Installed do
   def here?(:proper), do: library?(:proper)
   def here?(:jiffy), do: library?(:jiffy)
   def here?(:python), do: program?("python3")
+  def here?(:localhost), do: match?({:ok, _address}, :inet.getaddr(~c"localhost", :inet))
   def here?(:corpora), do: File.dir?(@corpora)
 
   defp program?(name), do: System.find_executable(name) != nil

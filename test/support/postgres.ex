@@ -23,11 +23,14 @@ defmodule McpServer.Postgres do
   def init(nil) do
     # The script stops its server when its stdin closes, so also when this VM is killed.
     port = Port.open({:spawn_executable, @script}, [:binary, :exit_status, line: 4096])
-    ExUnit.after_suite(fn _results -> GenServer.stop(__MODULE__) end)
 
     receive do
-      {^port, {:data, {:eol, folder}}} -> {:ok, {port, folder}}
-      {^port, {:exit_status, status}} -> {:stop, {:postgres, status}}
+      {^port, {:data, {:eol, folder}}} ->
+        ExUnit.after_suite(fn _results -> GenServer.stop(__MODULE__) end)
+        {:ok, {port, folder}}
+
+      {^port, {:exit_status, status}} ->
+        {:stop, {:postgres, status}}
     end
   end
 

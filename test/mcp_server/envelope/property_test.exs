@@ -3,9 +3,9 @@ defmodule McpServer.Envelope.PropertyTest do
   use ExUnit.Case, async: true
   use McpServer.Properties, only: [forall: 2, holds: 3]
 
-  alias McpServer.{Envelope, JSON}
-
   if McpServer.Installed.here?(:proper) do
+    alias McpServer.{Envelope, JSON}
+
     @moduletag McpServer.Installed.tags(:proper)
 
     @meta_keys ~w(content_archive_hashes content_fidelity content_fidelity_schema_version dropped_content_ids pagination

@@ -3,10 +3,10 @@ defmodule McpServer.Presentation.PropertyTest do
   use ExUnit.Case, async: true
   use McpServer.Properties
 
-  alias McpServer.{JSON, Presentation, PresentationView}
-  alias McpServer.Presentation.Markdown
-
   if McpServer.Installed.here?(:proper) do
+    alias McpServer.{JSON, Presentation, PresentationView}
+    alias McpServer.Presentation.Markdown
+
     @moduletag McpServer.Installed.tags(:proper)
 
     @view PresentationView

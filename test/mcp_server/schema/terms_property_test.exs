@@ -4,14 +4,14 @@ defmodule McpServer.Schema.TermsPropertyTest do
   use ExUnit.Case, async: true
   use McpServer.Properties
 
-  alias McpServer.JSON
-  alias McpServer.Schema.Validator
-
   @patterns ["^a+$", "b.{0,20}c", "^[a-z]{1,8}$", "é", "^$", "[0-9]{3}$"]
   @edges [0x8000_0000_0000_0000, 0x1_0000_0000_0000_0000, 100_000_000_000_000_000_000, -100_000_000_000_000_000_000]
   @names ["a", "b", "c", "name"]
 
   if McpServer.Installed.here?(:proper) do
+    alias McpServer.JSON
+    alias McpServer.Schema.Validator
+
     @moduletag McpServer.Installed.tags(:proper)
 
     defp scalar do

@@ -3,14 +3,14 @@ defmodule McpServer.DualResponse.Client.PropertyTest do
   use ExUnit.Case, async: true
   use McpServer.Properties
 
-  import McpServer.ScriptedResource, only: [page: 4, parsed: 1]
-  import McpServer.ScriptedServer
-
-  alias McpServer.DualResponse.{Client, Error}
-  alias McpServer.DualResponse.Client.Parsed
-  alias McpServer.JSON
-
   if McpServer.Installed.here?(:proper) do
+    import McpServer.ScriptedResource, only: [page: 4, parsed: 1]
+    import McpServer.ScriptedServer
+
+    alias McpServer.DualResponse.{Client, Error}
+    alias McpServer.DualResponse.Client.Parsed
+    alias McpServer.JSON
+
     @moduletag McpServer.Installed.tags(:proper)
 
     # The server sends the property's latest response.

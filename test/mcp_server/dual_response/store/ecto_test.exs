@@ -1,14 +1,18 @@
 defmodule McpServer.DualResponse.Store.EctoTest do
   # The store over Debian's PostgreSQL. A small client of PostgreSQL's protocol is the repository. Not async: tests with
   # PostgreSQL share its name.
+  use ExUnit.Case
+
+  # Before the tests of StoreCase, so that they have the tags too.
+  @moduletag McpServer.Installed.tags(:postgresql)
+  @moduletag :capture_log
+
   use McpServer.DualResponse.StoreCase, store: {McpServer.DualResponse.Store.Ecto, repo: McpServer.PostgresRepo}
 
   alias McpServer.{DualResponse, Postgres, PostgresRepo}
   alias McpServer.DualResponse.{Error, Store}
   alias McpServer.DualResponse.Store.Ecto.{Migration, Term}
 
-  @moduletag McpServer.Installed.tags(:postgresql)
-  @moduletag :capture_log
   @now ~U[2025-01-15 10:31:00Z]
 
   setup_all do

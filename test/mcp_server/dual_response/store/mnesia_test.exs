@@ -1,12 +1,16 @@
 defmodule McpServer.DualResponse.Store.MnesiaTest do
   # The store on one node; mnesia_cluster_test.exs has several. Not async: there is one Mnesia in a VM.
+  use ExUnit.Case
+
+  # Before the tests of StoreCase, so that they have the tags too.
+  @moduletag McpServer.Installed.tags(:mnesia)
+  @moduletag :capture_log
+
   use McpServer.DualResponse.StoreCase, store: McpServer.DualResponse.Store.Mnesia
 
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Store}
 
-  @moduletag McpServer.Installed.tags(:mnesia)
-  @moduletag :capture_log
   @now ~U[2025-01-15 10:31:00Z]
 
   setup_all do
