@@ -1,16 +1,14 @@
-defmodule McpServer.JSON.PropertyTest do
-  # Properties checked with the optional PropEr (Debian's `erlang-proper`). `MCP_SCALE=100` runs each 100 times as
-  # often.
-  use ExUnit.Case, async: true
+if McpServer.Installed.here?(:proper) do
+  defmodule McpServer.JSON.PropertyTest do
+    # Properties checked with the optional PropEr (Debian's `erlang-proper`). `MCP_SCALE=100` runs each 100 times as
+    # often.
+    use ExUnit.Case, async: true
+    use McpServer.Properties
 
-  use McpServer.Properties
-
-  @moduletag timeout: :infinity
-
-  if McpServer.Installed.here?(:proper) do
     alias McpServer.JSON
     alias McpServer.JSON.{DecodeError, EncodeError}
 
+    @moduletag timeout: :infinity
     @moduletag McpServer.Installed.tags(:proper)
 
     defp text, do: :proper_unicode.utf8(12)

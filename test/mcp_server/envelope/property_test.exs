@@ -1,9 +1,9 @@
-defmodule McpServer.Envelope.PropertyTest do
-  # Properties of every envelope, checked with the optional PropEr (Debian's `erlang-proper`).
-  use ExUnit.Case, async: true
-  use McpServer.Properties, only: [forall: 2, holds: 3]
+if McpServer.Installed.here?(:proper) do
+  defmodule McpServer.Envelope.PropertyTest do
+    # Properties of every envelope, checked with the optional PropEr (Debian's `erlang-proper`).
+    use ExUnit.Case, async: true
+    use McpServer.Properties, only: [forall: 2, holds: 3]
 
-  if McpServer.Installed.here?(:proper) do
     alias McpServer.{Envelope, JSON}
 
     @moduletag McpServer.Installed.tags(:proper)

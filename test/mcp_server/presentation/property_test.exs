@@ -1,9 +1,9 @@
-defmodule McpServer.Presentation.PropertyTest do
-  # Properties checked with the optional PropEr (Debian's `erlang-proper`).
-  use ExUnit.Case, async: true
-  use McpServer.Properties
+if McpServer.Installed.here?(:proper) do
+  defmodule McpServer.Presentation.PropertyTest do
+    # Properties checked with the optional PropEr (Debian's `erlang-proper`).
+    use ExUnit.Case, async: true
+    use McpServer.Properties
 
-  if McpServer.Installed.here?(:proper) do
     alias McpServer.{JSON, Presentation, PresentationView}
     alias McpServer.Presentation.Markdown
 

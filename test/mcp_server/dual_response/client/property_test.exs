@@ -1,9 +1,9 @@
-defmodule McpServer.DualResponse.Client.PropertyTest do
-  # Properties checked with the optional PropEr (Debian's `erlang-proper`).
-  use ExUnit.Case, async: true
-  use McpServer.Properties
+if McpServer.Installed.here?(:proper) do
+  defmodule McpServer.DualResponse.Client.PropertyTest do
+    # Properties checked with the optional PropEr (Debian's `erlang-proper`).
+    use ExUnit.Case, async: true
+    use McpServer.Properties
 
-  if McpServer.Installed.here?(:proper) do
     import McpServer.ScriptedResource, only: [page: 4, parsed: 1]
     import McpServer.ScriptedServer
 
