@@ -3,7 +3,7 @@ defmodule McpServer.HttpAuthKeysTest do
   # work. The tags are the threats of authorization.
   use McpServer.HttpCase, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.{HttpRouter, ScriptedServer}
   alias McpServer.Test.Key
@@ -184,5 +184,31 @@ defmodule McpServer.HttpAuthKeysTest do
     assert {:ok, {^keys, 1}} = McpServer.Auth.Issuer.newer_keys(source, 1)
     assert [{^source, ^keys, 1}] = source_of.()
     assert fetches() == 1
+  end
+
+  @tag req: "T26"
+  on_both "keys that come later than a request waits: 503, and the fetch goes on", context do
+    test = self()
+    good = key("ES256", "good")
+
+    late = fn connection ->
+      send(test, {:asked, self()})
+      receive do: (:answer -> ScriptedServer.push(connection, ScriptedServer.json(%{"keys" => [good.jwk]})))
+    end
+
+    script = fn
+      %{target: "/keys"} -> late
+      %{headers: headers} -> ScriptedServer.json(metadata("http://" <> host(headers)))
+    end
+
+    issuer = ScriptedServer.start(script, host: "localhost")
+    auth = [resource: @resource, issuer: issuer.url, scopes: ["mcp:use"], wait: 1]
+    server = HttpServers.start(context.kind, router: HttpRouter, auth: auth)
+    token = token(good, issuer.url)
+    assert {503, nil, %{"error" => %{"message" => "The token cannot be checked now"}}} = ask(server, token)
+    assert_receive {:asked, waiting}
+    send(waiting, :answer)
+    eventually(fn -> let_in?(server, token) end)
+    refute_received {:asked, _again}
   end
 end

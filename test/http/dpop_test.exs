@@ -20,16 +20,7 @@ defmodule McpServer.HttpDpopTest do
 
   defp serve(%{kind: kind, url: url}, auth, options \\ []) do
     auth = Keyword.merge([resource: @resource, issuer: url, scopes: ["mcp:use"]], auth)
-    HttpServers.start(kind, [router: HttpRouter, auth: given(kind, auth)] ++ options)
-  end
-
-  # A plug's options must not contain a literal secret.
-  defp given(:listener, auth), do: auth
-
-  defp given(:plug, auth) do
-    module = :"Elixir.McpServer.HttpDpopTest.Auth#{System.unique_integer([:positive])}"
-    Module.create(module, quote(do: def(auth, do: unquote(Macro.escape(auth)))), Macro.Env.location(__ENV__))
-    {module, :auth}
+    HttpServers.start(kind, [router: HttpRouter, auth: HttpServers.secret_auth(kind, auth)] ++ options)
   end
 
   defp token(%{issuer: issuer}, options),

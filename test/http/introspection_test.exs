@@ -2,7 +2,7 @@ defmodule McpServer.HttpIntrospectionTest do
   # `introspection:` of `auth:` (RFC 7662): tokens that only their issuer can read, on both servers.
   use McpServer.HttpCase, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.HttpRouter
   alias McpServer.Test.Issuer
@@ -21,15 +21,7 @@ defmodule McpServer.HttpIntrospectionTest do
       [resource: @resource, issuer: url, scopes: ["mcp:use"], introspection: Keyword.merge(@client, introspection)] ++
         auth
 
-    HttpServers.start(kind, router: HttpRouter, auth: given(kind, auth))
-  end
-
-  defp given(:listener, auth), do: auth
-
-  defp given(:plug, auth) do
-    module = :"Elixir.McpServer.HttpIntrospectionTest.Auth#{System.unique_integer([:positive])}"
-    Module.create(module, quote(do: def(auth, do: unquote(Macro.escape(auth)))), Macro.Env.location(__ENV__))
-    {module, :auth}
+    HttpServers.start(kind, router: HttpRouter, auth: HttpServers.secret_auth(kind, auth))
   end
 
   defp token(%{issuer: issuer}, options \\ []),

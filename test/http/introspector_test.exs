@@ -3,7 +3,7 @@ defmodule McpServer.HttpIntrospectorTest do
   # about a limited number of tokens at once. Not async: to disconnect a user drops what other tests are verifying.
   use McpServer.HttpCase, async: false
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.{HttpRouter, ScriptedServer}
   alias McpServer.Test.Issuer
@@ -21,15 +21,7 @@ defmodule McpServer.HttpIntrospectorTest do
       [resource: @resource, issuer: url, scopes: ["mcp:use"], introspection: Keyword.merge(@client, introspection)] ++
         auth
 
-    HttpServers.start(kind, router: HttpRouter, auth: given(kind, auth))
-  end
-
-  defp given(:listener, auth), do: auth
-
-  defp given(:plug, auth) do
-    module = :"Elixir.McpServer.HttpIntrospectorTest.Auth#{System.unique_integer([:positive])}"
-    Module.create(module, quote(do: def(auth, do: unquote(Macro.escape(auth)))), Macro.Env.location(__ENV__))
-    {module, :auth}
+    HttpServers.start(kind, router: HttpRouter, auth: HttpServers.secret_auth(kind, auth))
   end
 
   # An endpoint that answers when the test says so, and the claims of its tokens.

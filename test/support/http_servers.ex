@@ -18,7 +18,7 @@ defmodule McpServer.HttpServers do
   # The long time keeps slow calls on a busy machine from becoming streams.
   @defaults [router: McpServer.HttpRouter, http: [stream_after: 30_000]]
 
-  # In milliseconds. On a busy machine a fetch of keys can take longer than the default.
+  # In milliseconds. On a busy machine a fetch of keys can take longer than the defaults.
   @fetch_time 60_000
 
   @doc "Starts a server that ends with the calling test, or with the tests of the calling module."
@@ -27,9 +27,22 @@ defmodule McpServer.HttpServers do
 
   defp patient(options) do
     case options[:auth] do
-      [_option | _options] = auth -> Keyword.put(options, :auth, Keyword.put_new(auth, :timeout, @fetch_time))
+      [_option | _options] = auth -> Keyword.put(options, :auth, patient_auth(auth))
       _none_or_function -> options
     end
+  end
+
+  defp patient_auth(auth), do: Keyword.merge([timeout: @fetch_time, wait: @fetch_time], auth)
+
+  @doc "`auth:` with secrets. A plug accepts secrets only from a function."
+  @spec secret_auth(kind(), keyword()) :: keyword() | {module(), :auth}
+  def secret_auth(:listener, auth), do: auth
+
+  def secret_auth(:plug, auth) do
+    module = :"#{__MODULE__}.Auth#{System.unique_integer([:positive])}"
+    body = quote(do: def(auth, do: unquote(Macro.escape(patient_auth(auth)))))
+    Module.create(module, body, Macro.Env.location(__ENV__))
+    {module, :auth}
   end
 
   defp serve(:listener, options) do

@@ -15,18 +15,18 @@ defmodule McpServer.Auth.Issuer do
 
   @table __MODULE__
 
-  # The number of callers that may wait for a fetch, and their timeout in milliseconds. Anybody can invent a token with
-  # an unknown key, so fewer of these may wait: each of them holds a place that other requests need.
+  # The number of callers that may wait for a fetch. Anybody can invent a token with an unknown key, so fewer of these
+  # may wait: each of them holds a place that other requests need.
   @max_waiting 1_000
   @max_waiting_for_newer 250
-  @wait_ms 2_000
   # The longest delay after a failed fetch, in seconds.
   @most_backoff 60
   # Seconds. An issuer's maximum age is clamped to this range.
   @ages 300..86_400
 
-  @typedoc "`:refresh`, `:min_refresh` and `:max_stale` are seconds."
+  @typedoc "`:wait` is milliseconds. `:refresh`, `:min_refresh` and `:max_stale` are seconds."
   @type source :: %{
+          required(:wait) => pos_integer(),
           required(:refresh) => pos_integer(),
           required(:min_refresh) => pos_integer(),
           required(:max_stale) => pos_integer(),
@@ -87,7 +87,7 @@ defmodule McpServer.Auth.Issuer do
 
   defp withdraw(rows), do: Enum.each(rows, fn {_source, {keys, _generation}, _stale_at} -> Auth.withdraw(keys) end)
 
-  defp ask(source, question), do: Processes.ask(__MODULE__, source, question, @wait_ms)
+  defp ask(source, question), do: Processes.ask(__MODULE__, source, question, source.wait)
   defp unavailable, do: Processes.unavailable()
 
   @doc false

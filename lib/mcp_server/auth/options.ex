@@ -136,6 +136,12 @@ defmodule McpServer.Auth.Options do
         beyond: "503"
       ],
       timeout: [{:milliseconds, 60_000}, default: 5_000, doc: "milliseconds to fetch metadata and keys together"],
+      wait: [
+        {:milliseconds, 60_000},
+        default: 2_000,
+        doc: "milliseconds that a request waits for keys that are being fetched",
+        beyond: "503"
+      ],
       max_bytes: [{:bytes, 128 * 1024}, default: 128 * 1024, doc: "a fetched document"],
       fetch_hosts: [
         {"a list of host names or addresses", &hosts?/1},

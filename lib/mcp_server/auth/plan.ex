@@ -180,7 +180,7 @@ defmodule McpServer.Auth.Plan do
   defp path(path) when is_tuple(path), do: Tuple.to_list(path)
   defp path(claim), do: [claim]
 
-  @source [:jwks_uri, :fetch_hosts, :timeout, :max_bytes, :tls, :refresh, :min_refresh, :max_stale]
+  @source [:jwks_uri, :fetch_hosts, :timeout, :wait, :max_bytes, :tls, :refresh, :min_refresh, :max_stale]
 
   defp source(%{tls: tls} = options, issuer),
     do: options |> Map.take(@source) |> Map.merge(%{issuer: issuer, tls: %Secret{value: tls}})
