@@ -3,7 +3,7 @@ defmodule McpServer.HttpAuthHostileTest do
   # tags are the threats of authorization.
   use McpServer.HttpCase, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.{HttpRouter, JSON, ScriptedServer}
   alias McpServer.Test.Issuer

@@ -3,7 +3,7 @@ defmodule McpServer.HttpAuthTest do
   # authorization.
   use McpServer.HttpCase, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.Auth.Issuer, as: Keys
   alias McpServer.HttpRouter

@@ -3,7 +3,7 @@ defmodule McpServer.HttpAuthThreatsTest do
   # tags are the threats of authorization. Tests of single tokens are in auth_test.exs.
   use McpServer.HttpCase, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.{HttpRouter, JSON, ScriptedServer}
   alias McpServer.Test.Issuer

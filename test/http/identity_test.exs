@@ -116,7 +116,7 @@ defmodule McpServer.HttpIdentityTest do
     @tag :capture_log
     both "that fails lets nobody in, and nothing out", @options, %{server: server} do
       log =
-        ExUnit.CaptureLog.capture_log(fn ->
+        McpServer.TestLog.capture_log(fn ->
           for token <- ["crash", "garbage"], request <- everywhere() do
             {response, [message]} = HttpClient.exchange(server, as(request, token))
             assert response.status == 500

@@ -3,7 +3,7 @@ defmodule McpServer.HttpListenerTest do
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests
-  import McpServer.LogWatch
+  import McpServer.TestLog
 
   alias McpServer.{HttpRouter, HttpServer, Processes}
 

@@ -2,7 +2,7 @@ defmodule McpServer.HttpRestTest do
   # Stored results over both servers: tests with several requests. `McpServer.RestTable` has the others.
   use McpServer.HttpCase, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.DualResponses, only: [create!: 2, create!: 3, server: 0, server: 1]
   import McpServer.RestServers, only: [rest: 3]
 

@@ -3,7 +3,7 @@ defmodule McpServer.HttpSecurityTest do
   # without a better place.
   use McpServer.HttpCase, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.HttpRequests
 
   @moduletag :capture_log

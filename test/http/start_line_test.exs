@@ -2,7 +2,7 @@ defmodule McpServer.Http.StartLineTest do
   # The log message at a server's start. Log levels of modules are global, so this test is not async.
   use ExUnit.Case, async: false
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.HttpServer
 

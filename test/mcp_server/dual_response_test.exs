@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponseTest do
   use ExUnit.Case, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.DualResponses
 
   alias McpServer.DualResponse

@@ -2,7 +2,7 @@ defmodule McpServer.HttpPlugTest do
   # Features of the plug alone. The rules that it shares with the listener are in test/http.
   use ExUnit.Case, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.HttpRequests
 
   alias McpServer.{Conn, HttpClient, HttpPeer, HttpPlug, HttpResponse, HttpRouter, HttpScript, HttpServers, JSON}

@@ -3,7 +3,7 @@ defmodule McpServer.JSON.StructsTest do
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.{DualResponse, Envelope, JSON, Tool}
   alias McpServer.DualResponse.Rest.Endpoint

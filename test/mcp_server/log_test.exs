@@ -3,7 +3,7 @@ defmodule McpServer.LogTest do
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RateRouter
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   defp lines(fun),
     do:

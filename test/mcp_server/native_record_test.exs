@@ -6,7 +6,7 @@ if String.to_integer(System.otp_release()) >= 29 do
     use ExUnit.Case, async: false
     use McpServer.Test, router: McpServer.RuntimeRouter
 
-    import ExUnit.CaptureLog
+    import McpServer.TestLog
 
     alias McpServer.{JSON, Tool}
     alias McpServer.Schema.Validator

@@ -4,9 +4,8 @@ defmodule McpServer.OpenTelemetryTest do
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 
-  import ExUnit.CaptureLog
   import McpServer.Controller, only: [text: 1]
-  import McpServer.LogWatch
+  import McpServer.TestLog
 
   alias McpServer.{OpenTelemetry, TelemetryStandIn, Wire}
 

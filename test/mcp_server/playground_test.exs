@@ -2,7 +2,7 @@ defmodule McpServer.PlaygroundTest do
   # Responses of the playground, on both servers. conformance/playground tests the page itself.
   use ExUnit.Case, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.HttpRequests
 
   alias McpServer.{DualResponse, HttpPeer, HttpResponse, HttpServer, HttpServers, JSON, Playground}

@@ -4,7 +4,7 @@ defmodule McpServer.PresentationTest do
   @moduletag :capture_log
   doctest McpServer.Presentation
 
-  import McpServer.OwnLog
+  import McpServer.TestLog
 
   alias McpServer.{JSON, Presentation, PresentationView}
   alias McpServer.Content.Text

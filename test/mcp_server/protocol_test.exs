@@ -2,7 +2,7 @@ defmodule McpServer.ProtocolTest do
   use ExUnit.Case, async: true
   @moduletag :capture_log
 
-  import McpServer.OwnLog
+  import McpServer.TestLog
 
   alias McpServer.{Catalog, InputRequired, JSON, JsonRpc, Protocol, Request}
   alias McpServer.Prompt.{GetResult, Message}

@@ -2,7 +2,7 @@ defmodule McpServer.RateLimitTest do
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RateRouter
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.EveryWay, only: [text: 1, ways: 2]
 
   alias McpServer.{Conn, HttpClient, HttpRequests, HttpResponse, HttpServers, HttpSession, RateLimit, RateRouter}

@@ -2,7 +2,7 @@ defmodule McpServer.SessionStoreTest do
   # Not async: the configured store is the application's.
   use ExUnit.Case, async: false
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.{Conn, Session, SessionStore}
 

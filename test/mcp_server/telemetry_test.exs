@@ -3,10 +3,9 @@ defmodule McpServer.TelemetryTest do
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 
-  import ExUnit.CaptureLog
   import McpServer.Controller
   import McpServer.HttpCase, only: [eventually: 1]
-  import McpServer.LogWatch
+  import McpServer.TestLog
 
   alias McpServer.{Processes, Telemetry, TelemetryStandIn, Wire}
 
@@ -295,21 +294,26 @@ defmodule McpServer.TelemetryTest do
   describe "attach_default_logger/1" do
     test "its line has names, the outcome and the request id" do
       line = fn call ->
-        capture_log([metadata: [:request_id]], fn ->
-          McpServer.Telemetry.DefaultLogger.handle(
-            [],
-            %{duration: System.convert_time_unit(2, :millisecond, :native)},
-            call,
-            :warning
-          )
-        end)
+        test = self()
+        finish = subscribe(&if(&1.meta.pid == test, do: send(test, {:line, &1})))
+
+        McpServer.Telemetry.DefaultLogger.handle(
+          [],
+          %{duration: System.convert_time_unit(2, :millisecond, :native)},
+          call,
+          :warning
+        )
+
+        finish.()
+        assert_received {:line, %{level: :warning, msg: {:string, text}, meta: meta}}
+        {IO.chardata_to_string(text), meta[:request_id]}
       end
 
-      assert line.(%{method: "tools/call", name: "run", error_type: nil, request_id: "7"}) =~
-               ~s(request_id=7 [warning] MCP tools/call "run" ok in 2.0 ms)
+      assert line.(%{method: "tools/call", name: "run", error_type: nil, request_id: "7"}) ==
+               {~s(MCP tools/call "run" ok in 2.0 ms), "7"}
 
-      assert line.(%{method: "tools/list", name: nil, error_type: "cancelled", request_id: nil}) =~
-               "MCP tools/list cancelled in 2.0 ms"
+      assert line.(%{method: "tools/list", name: nil, error_type: "cancelled", request_id: nil}) ==
+               {"MCP tools/list cancelled in 2.0 ms", nil}
     end
 
     test "refuses a level that there is not" do

@@ -174,7 +174,7 @@ defmodule McpServer.ToolsTest do
     :ok = Tools.put(router, tool("wrong", outputSchema: @output), {Handlers, :wrong})
 
     log =
-      ExUnit.CaptureLog.capture_log(fn ->
+      McpServer.TestLog.capture_log(fn ->
         assert {:ok, %{"isError" => true}} = Test.call_tool(router, "wrong", %{"a" => 1, "b" => 2})
       end)
 

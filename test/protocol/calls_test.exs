@@ -3,7 +3,7 @@ defmodule McpServer.Protocol.CallsTest do
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.RuntimeRouter
 
-  import McpServer.LogWatch
+  import McpServer.TestLog
   import McpServer.Tool.Content, only: [text: 1]
   import McpServer.Wire
 

@@ -3,7 +3,7 @@ defmodule McpServer.Protocol.EveryWayTest do
   # own, most of them without a transport.
   use ExUnit.Case, async: true
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.EveryWay, only: [ask_all: 3, ways: 2]
 
   alias McpServer.EveryWayRouter

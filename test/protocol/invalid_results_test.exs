@@ -3,7 +3,7 @@ defmodule McpServer.Protocol.InvalidResultsTest do
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RuntimeRouter
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.Tool.Content, only: [text: 1]
 
   defmodule Computed do

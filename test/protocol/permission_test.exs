@@ -3,7 +3,7 @@ defmodule McpServer.Protocol.PermissionTest do
   use ExUnit.Case, async: false
   use McpServer.Test, router: McpServer.PermissionRouter
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.Wire, only: [ask: 4, next: 1, settled: 1, silent?: 1, tell: 3]
 
   alias McpServer.{Changes, PermissionRouter}

@@ -3,7 +3,7 @@ defmodule McpServer.Protocol.PlugsTest do
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.PlugRouter
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.EveryWay, only: [ask_all: 3, ways: 2]
 
   alias McpServer.{Conn, EveryWay, PlugRouter}

@@ -3,7 +3,7 @@ defmodule McpServer.Protocol.TasksTest do
   # number of tasks, and several tests read the log.
   use ExUnit.Case, async: false
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.Controller
   import McpServer.HttpCase, only: [eventually: 1]
   import McpServer.Wire, only: [ask: 4, tell: 3, next: 1, silent?: 1]

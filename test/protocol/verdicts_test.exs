@@ -17,7 +17,7 @@ defmodule McpServer.Protocol.VerdictsTest do
   use ExUnit.Case, async: false
   use McpServer.Test, router: Router
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   @forbidden %{"code" => -32600, "message" => "Forbidden"}
 

@@ -169,7 +169,7 @@ defmodule McpServer.HttpPeer do
         :end
 
       {:until_close, ""} ->
-        if more(peer) == :closed, do: :end, else: piece(peer)
+        with {:closed, _reason} <- more(peer), do: :end, else: (:ok -> piece(peer))
 
       {:until_close, bytes} ->
         put(socket, %{state | buffer: ""})
@@ -213,7 +213,7 @@ defmodule McpServer.HttpPeer do
   @spec until_closed(t()) :: binary()
   def until_closed(%{socket: socket} = peer) do
     case more(peer) do
-      :closed -> get(socket).buffer
+      {:closed, _reason} -> get(socket).buffer
       :ok -> until_closed(peer)
     end
   end
@@ -248,7 +248,8 @@ defmodule McpServer.HttpPeer do
   end
 
   defp receive_more!(peer) do
-    more(peer) == :ok || raise "the server has closed; before that came #{inspect(get(peer.socket).buffer)}"
+    with {:closed, reason} <- more(peer),
+         do: raise("the server has closed (#{reason}); before that came #{inspect(get(peer.socket).buffer)}")
   end
 
   defp more(%{socket: socket}) do
@@ -261,8 +262,8 @@ defmodule McpServer.HttpPeer do
       {:error, :timeout} ->
         raise "nothing within #{@timeout} ms; before that came #{inspect(get(socket).buffer)}"
 
-      {:error, _gone} ->
-        :closed
+      {:error, reason} ->
+        {:closed, reason}
     end
   end
 

@@ -5,28 +5,26 @@ defmodule McpServer.HttpSecretsLog do
 
   import ExUnit.Callbacks, only: [on_exit: 1]
 
+  alias McpServer.TestLog
+
   @doc "Captures the log until the test ends."
   @spec start() :: :ets.tid()
   def start do
     table = :ets.new(:said, [:public])
     %{filters: filters} = :logger.get_primary_config()
     :ok = :logger.set_primary_config(:filters, [])
-    :ok = :logger.add_handler(__MODULE__, __MODULE__, %{level: :all, config: %{table: table}})
+    finish = TestLog.subscribe(&keep(table, &1))
 
     on_exit(fn ->
-      :logger.remove_handler(__MODULE__)
+      finish.()
       :logger.set_primary_config(:filters, filters)
     end)
 
     table
   end
 
-  @doc "The handler's callback."
-  def log(event, %{config: %{table: table}}) do
-    :ets.insert(
-      table,
-      {make_ref(), whole(event) <> (event |> :logger_formatter.format(%{}) |> IO.chardata_to_string())}
-    )
+  defp keep(table, event) do
+    note_text(table, whole(event) <> (event |> :logger_formatter.format(%{}) |> IO.chardata_to_string()))
   rescue
     # The test has ended, and its table with it.
     ArgumentError -> :ok
@@ -34,7 +32,9 @@ defmodule McpServer.HttpSecretsLog do
 
   @doc "Adds a term with all fields of its structs."
   @spec note(:ets.tid(), term()) :: true
-  def note(table, term), do: :ets.insert(table, {make_ref(), whole(term)})
+  def note(table, term), do: note_text(table, whole(term))
+
+  defp note_text(table, text), do: :ets.insert(table, {make_ref(), text})
 
   defp whole(term), do: inspect(term, structs: false, limit: :infinity, printable_limit: :infinity)
 

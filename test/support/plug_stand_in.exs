@@ -210,6 +210,13 @@ defmodule McpServer.Test.StandInServer do
     %{state: state, adapter: {_adapter, request}} = plug.call(conn, options)
     if state == :chunked, do: StandInAdapter.chunk(request, "")
     request
+  catch
+    # Bandit and Cowboy answer so, too. Here the body names the crash, which a failed test then shows.
+    kind, reason when reason != :normal ->
+      %{adapter: {_adapter, request}} = conn
+      body = Exception.format_banner(kind, reason, __STACKTRACE__)
+      :gen_tcp.send(request.socket, [StandInAdapter.head(500, [{"content-length", "#{byte_size(body)}"}]), body])
+      :erlang.raise(kind, reason, __STACKTRACE__)
   end
 
   defp conn(request, method, target, headers, port) do

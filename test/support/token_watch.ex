@@ -2,16 +2,17 @@ defmodule McpServer.TokenWatch do
   # Looks for signed access tokens in everything that is logged during the suite, and fails the suite if there is one.
   @moduledoc false
 
+  alias McpServer.TestLog
+
   @doc "Watches the log until the suite ends."
   @spec start() :: :ok
   def start do
     :ets.new(__MODULE__, [:named_table, :public])
-    :ok = :logger.add_handler(__MODULE__, __MODULE__, %{level: :all, config: %{}})
+    TestLog.subscribe(&look/1)
     ExUnit.after_suite(fn _results -> check!() end)
   end
 
-  @doc "The handler's callback."
-  def log(event, _handler) do
+  defp look(event) do
     text = event |> :logger_formatter.format(%{template: [:msg], single_line: false}) |> IO.chardata_to_string()
     if token?(text), do: :ets.insert(__MODULE__, {make_ref(), text})
   end
@@ -23,10 +24,7 @@ defmodule McpServer.TokenWatch do
   @spec told() :: [String.t()]
   def told, do: for({_reference, text} <- :ets.tab2list(__MODULE__), do: text)
 
-  # A handler that raises is removed, and sees nothing more.
   defp check! do
-    {:ok, _watching} = :logger.get_handler_config(__MODULE__)
-
     case told() do
       [] -> :ok
       texts -> raise "an access token was logged:\n" <> Enum.join(texts, "\n")

@@ -5,20 +5,18 @@ defmodule McpServer.Call.TraceTest do
 
   import McpServer.Controller, only: [text: 1]
 
-  alias McpServer.{Call.Trace, Conn, HttpClient, HttpRequests, HttpServers}
+  alias McpServer.{Call.Trace, Conn, HttpClient, HttpRequests, HttpServers, TestLog}
   alias McpServer.Dispatch.Failure
 
   defp logged_as(_conn, _arguments), do: {:ok, [text(inspect(Logger.metadata()[:request_id]))]}
 
   defp run(fun, options \\ []), do: call_tool("run", %{"secret" => "42"}, [assigns: %{run: fun}] ++ options)
 
-  # The callback of the log handler. Other tests log at the same time.
-  def log(%{meta: %{crash_reason: {%ArgumentError{message: "trace_test"} = exception, stack}} = meta}, %{
-        config: %{pid: pid}
-      }),
-      do: send(pid, {:logged, exception, stack, meta.request_id})
+  # Other tests log at the same time.
+  defp tell(%{meta: %{crash_reason: {%ArgumentError{message: "trace_test"} = exception, stack}} = meta}, test),
+    do: send(test, {:logged, exception, stack, meta.request_id})
 
-  def log(_event, _handler), do: :ok
+  defp tell(_event, _test), do: :ok
 
   test "the process of a call logs under the JSON-RPC id" do
     client = connect(assigns: %{run: &logged_as/2})
@@ -75,9 +73,9 @@ defmodule McpServer.Call.TraceTest do
 
     @tag :capture_log
     test "the log line of a call has it, with the request id" do
-      :ok = :logger.add_handler(__MODULE__, __MODULE__, %{level: :error, config: %{pid: self()}})
+      test = self()
+      on_exit(TestLog.subscribe(&tell(&1, test)))
       {:ok, _result} = run(fn _, _ -> raise ArgumentError, "trace_test" end)
-      :logger.remove_handler(__MODULE__)
       assert_received {:logged, %ArgumentError{message: "trace_test"}, [_ | _], id}
       assert id =~ ~r/\A\d+\z/
     end

@@ -274,7 +274,7 @@ defmodule McpServer.Dispatch.CallbacksTest do
         client_capabilities: %{"elicitation" => %{}}
       ]
 
-      {answer, log} = ExUnit.CaptureLog.with_log(fn -> call.(options) end)
+      {answer, log} = McpServer.TestLog.with_log(fn -> call.(options) end)
       assert [_, id] = Regex.run(~r/error ?id\W+([0-9a-f]{16})/i, inspect(answer))
       assert [_, text] = Regex.run(~r/\(error id #{id}\): (.*)\n/, log)
       text
@@ -283,7 +283,7 @@ defmodule McpServer.Dispatch.CallbacksTest do
     @tag :capture_log
     test "the wire logs the implementation's reason, and the client hears none" do
       log =
-        ExUnit.CaptureLog.capture_log(fn ->
+        McpServer.TestLog.capture_log(fn ->
           assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} =
                    Test.call_tool(Server, "report", %{"as" => "untitled"})
 

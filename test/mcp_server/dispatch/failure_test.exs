@@ -2,7 +2,7 @@ defmodule McpServer.Dispatch.FailureTest do
   use ExUnit.Case, async: true
   @moduletag :capture_log
 
-  import McpServer.OwnLog
+  import McpServer.TestLog
 
   alias McpServer.Dispatch.Failure
 

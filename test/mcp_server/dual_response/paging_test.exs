@@ -2,7 +2,7 @@ defmodule McpServer.DualResponse.PagingTest do
   use ExUnit.Case, async: true
   use McpServer.Properties
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
   import McpServer.DualResponses
   import McpServer.HttpCase, only: [eventually: 1]
 

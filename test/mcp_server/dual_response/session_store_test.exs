@@ -10,7 +10,7 @@ defmodule McpServer.DualResponse.SessionStoreTest.Start do
 
   def start(Mnesia) do
     start_supervised!(Store.Mnesia)
-    on_exit(fn -> ExUnit.CaptureLog.capture_log(fn -> Application.stop(:mnesia) end) end)
+    on_exit(fn -> McpServer.TestLog.capture_log(fn -> Application.stop(:mnesia) end) end)
   end
 
   def start(Ecto) do

@@ -2,7 +2,7 @@ defmodule McpServer.DualResponse.SpillTest do
   # Not async: the server's name is compiled into the router.
   use ExUnit.Case, async: false
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.{DualResponse, JSON}
   alias McpServer.Tool.{CallResult, Content}

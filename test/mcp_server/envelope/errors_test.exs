@@ -2,7 +2,7 @@ defmodule McpServer.Envelope.ErrorsTest do
   # Not async: the log and the configured texts are shared by all tests.
   use ExUnit.Case, async: false
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.Envelope
   alias McpServer.Envelope.Errors

@@ -3,7 +3,7 @@ defmodule McpServer.Envelope.ResultTest do
   # log.
   use ExUnit.Case, async: false
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.{Envelope, JSON}
 

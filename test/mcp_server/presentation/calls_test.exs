@@ -3,7 +3,7 @@ defmodule McpServer.Presentation.CallsTest do
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.PresentationRouter
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.{JSON, Presentation, PresentationView}
 

@@ -1,7 +1,7 @@
 defmodule McpServer.Presentation.LookupTest do
   use ExUnit.Case, async: true
 
-  import McpServer.OwnLog
+  import McpServer.TestLog
 
   alias McpServer.{Presentation, PresentationView}
 

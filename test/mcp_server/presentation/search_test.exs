@@ -203,7 +203,7 @@ defmodule McpServer.Presentation.SearchTest do
 
     @tag req: ["S0-32", "S0-33"]
     test "cards without a marker, and a second index, are warnings" do
-      import McpServer.OwnLog
+      import McpServer.TestLog
       without = options(things(2), card: fn _thing -> "# A card" end)
       assert own_log(fn -> search!(%{"q" => "x"}, without) end) =~ "0 card markers for 2 rendered cards"
       twice = options(things(2), index: fn _things -> "a\n\n" <> @index end)

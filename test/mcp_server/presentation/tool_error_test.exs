@@ -2,7 +2,7 @@ defmodule McpServer.Presentation.ToolErrorTest do
   use ExUnit.Case, async: true
   doctest McpServer.Presentation.ToolError
 
-  import ExUnit.CaptureLog
+  import McpServer.TestLog
 
   alias McpServer.{JSON, Presentation, PresentationView}
   alias McpServer.Presentation.ToolError

@@ -15,7 +15,7 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
 
   setup_all do
     start_supervised!(Store.Mnesia)
-    on_exit(fn -> ExUnit.CaptureLog.capture_log(fn -> Application.stop(:mnesia) end) end)
+    on_exit(fn -> McpServer.TestLog.capture_log(fn -> Application.stop(:mnesia) end) end)
   end
 
   defp save(store, ref, resource, rows \\ nil) do
