@@ -120,8 +120,10 @@ defmodule McpServer.HttpServer do
   @refresh_ms 1_000
   # The interval between counts of the open connections during shutdown.
   @drain_ms 20
-  # The time to write the final responses of calls that outlasted the drain time.
+  # The time to write the final responses of calls that outlasted the drain time, and the time that a supervisor leaves
+  # for both beyond the drain time.
   @last_words_ms 1_000
+  @shutdown_ms 5_000
   # The number of processes that wait for a connection, and of connections that may wait for them.
   @acceptors 16
   @backlog 4_096
@@ -136,7 +138,7 @@ defmodule McpServer.HttpServer do
     %{
       id: {__MODULE__, checked.name || checked.port},
       start: {__MODULE__, :start_link, [Options.hide(ServerOptions.http_server(), options)]},
-      shutdown: checked.drain + 5_000
+      shutdown: checked.drain + @shutdown_ms
     }
   end
 
@@ -202,6 +204,7 @@ defmodule McpServer.HttpServer do
        %{
          mount: mount,
          drain: options.drain,
+         last_words: @last_words_ms,
          listener: listener,
          port: port,
          acceptors: acceptors,
@@ -214,7 +217,7 @@ defmodule McpServer.HttpServer do
 
   # Sessions outlast the server's drain time, so that their calls have the full time. Then the server shuts them down.
   defp draining(mount, %{drain: drain}),
-    do: %{mount | bounds: %{mount.bounds | drain: min(drain + @last_words_ms, Limit.most(:milliseconds))}}
+    do: %{mount | bounds: %{mount.bounds | drain: min(drain + @shutdown_ms, Limit.most(:milliseconds))}}
 
   defp bounded(%{sockets: sockets} = mount) do
     case Capacity.bound(sockets.max_connections) do
@@ -333,7 +336,7 @@ defmodule McpServer.HttpServer do
     Sessions.drain(mount.id)
     state = wait(state, until, until)
     Sessions.shut_down(mount.id)
-    state = wait(state, until, until + @last_words_ms)
+    state = wait(state, until, until + state.last_words)
     # If this process exits normally, its links do not end the connections.
     for pid <- MapSet.union(state.connections, state.acceptors), do: Process.exit(pid, :kill)
     Mount.withdraw(mount.id)

@@ -59,7 +59,7 @@ defmodule McpServer.HttpAuthGuardTest do
   end
 
   defp receive_all(socket, before) do
-    case :gen_tcp.recv(socket, 0, 10_000) do
+    case :gen_tcp.recv(socket, 0, 30_000) do
       {:ok, bytes} -> receive_all(socket, before <> bytes)
       {:error, :closed} -> before
     end

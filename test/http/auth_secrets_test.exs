@@ -137,7 +137,7 @@ defmodule McpServer.HttpAuthSecretsTest do
 
     monitor = Process.monitor(pid)
     GenServer.cast(pid, {:unknown, @password})
-    assert_receive {:DOWN, ^monitor, :process, ^pid, _reason}, 5_000
+    assert_receive {:DOWN, ^monitor, :process, ^pid, _reason}
   end
 
   test "what is printed of options and of what is made of them has no secret" do

@@ -362,7 +362,7 @@ defmodule McpServer.HttpAuthTest do
           :sys.get_state(pid).source.issuer == context.url do
         monitor = Process.monitor(pid)
         Process.exit(pid, :kill)
-        assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}, 5_000
+        assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}
       end
 
       # Tokens with known keys stay valid.

@@ -17,6 +17,8 @@ defmodule McpServer.HttpConnectionDrainTest do
   defp me, do: self() |> :erlang.pid_to_list() |> to_string()
   defp perform(options \\ []), do: modern_call("perform", HttpScript.arguments(), options)
 
+  defp serve(options), do: HttpServers.unhurried(HttpServers.start(:listener, options))
+
   defp stopping(server) do
     stop = Task.async(fn -> GenServer.stop(server.pid, :shutdown) end)
     eventually(fn -> match?({:error, _}, :gen_tcp.connect({127, 0, 0, 1}, server.port, [], 100)) end)
@@ -29,7 +31,7 @@ defmodule McpServer.HttpConnectionDrainTest do
   end
 
   test "a call that takes too long is answered with its final error, and ends" do
-    server = HttpServers.start(:listener, drain: 300)
+    server = serve(drain: 300)
     peer = HttpClient.start(server, perform(id: 7))
     {call, _conn} = HttpScript.performing()
     HttpServers.stop(server)
@@ -39,7 +41,7 @@ defmodule McpServer.HttpConnectionDrainTest do
   end
 
   test "a call that has a stream gets it as the stream's last event" do
-    server = HttpServers.start(:listener, drain: 300)
+    server = serve(drain: 300)
     peer = HttpClient.start(server, perform(id: 7, meta: %{"progressToken" => 1}))
     {call, _conn} = HttpScript.performing()
     HttpScript.tell(call, {:progress, 1})
@@ -65,9 +67,9 @@ defmodule McpServer.HttpConnectionDrainTest do
 
   # Earlier, the call did not learn of the shutdown, and was cut without a response.
   test "a call that begins behind its hook while the server ends is answered with its final error" do
-    server = HttpServers.start(:listener, drain: 3_000, identify: &__MODULE__.hold/1)
+    server = serve(drain: 3_000, identify: &__MODULE__.hold/1)
     peer = HttpClient.start(server, with_headers(perform(id: 7), [{"x-test", me()}]))
-    assert_receive {:hook, hook}, 10_000
+    assert_receive {:hook, hook}
     stop = stopping_with_connection(server)
     send(hook, :go_on)
     {call, _conn} = HttpScript.performing()
@@ -77,7 +79,7 @@ defmodule McpServer.HttpConnectionDrainTest do
   end
 
   test "a call whose body comes while the server ends is answered with its final error" do
-    server = HttpServers.start(:listener, drain: 3_000)
+    server = serve(drain: 3_000)
     peer = HttpPeer.connect(server.port)
     bytes = IO.iodata_to_binary(HttpPeer.bytes(peer, perform(id: 7)))
     {first, last} = cut_at(bytes, byte_size(bytes) - 1)
@@ -96,7 +98,7 @@ defmodule McpServer.HttpConnectionDrainTest do
     server = HttpServers.start(:listener, drain: 60_000, identify: &__MODULE__.hold/1)
     listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}}, id: 7)
     peer = HttpClient.start(server, with_headers(listen, [{"x-test", me()}]))
-    assert_receive {:hook, hook}, 10_000
+    assert_receive {:hook, hook}
     stop = stopping_with_connection(server)
     send(hook, :go_on)
     assert ["notifications/subscriptions/acknowledged", "notifications/cancelled", 7] = listened(peer)
@@ -111,7 +113,7 @@ defmodule McpServer.HttpConnectionDrainTest do
     test = self()
     late = spawn(fn -> receive(do: (message -> send(test, {:late, message}))) end)
     send(server.pid, {:mcp_accepted, late})
-    assert_receive {:late, {:mcp_http_drain, _until}}, 10_000
+    assert_receive {:late, {:mcp_http_drain, _until}}
     HttpScript.tell(call, {:answer, "done"})
     assert {200, "close", %{"id" => 7}} = last_word(peer)
     assert Task.await(stop, 30_000) == :ok
@@ -141,7 +143,7 @@ defmodule McpServer.HttpConnectionDrainTest do
     connection = connection(server)
     :erlang.trace(connection, true, [:receive])
     stop = stopping(server)
-    assert_receive {:trace, ^connection, :receive, {:mcp_http_drain, _until}}, 10_000
+    assert_receive {:trace, ^connection, :receive, {:mcp_http_drain, _until}}
     :erlang.trace(connection, false, [:receive])
     stop
   end
@@ -205,7 +207,7 @@ defmodule McpServer.HttpConnectionDrainTest do
 
   test "a call of a session that takes too long is answered with its final error" do
     # The limit of other transports does not apply.
-    server = HttpServers.start(:listener, drain: 300)
+    server = serve(drain: 300)
     session = HttpSession.open(server)
     peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(), id: 7))
     {call, _conn} = HttpScript.performing()

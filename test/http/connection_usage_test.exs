@@ -33,7 +33,7 @@ defmodule McpServer.HttpConnectionUsageTest do
   defp held(request), do: with_headers(request, [{"x-test", self() |> :erlang.pid_to_list() |> to_string()}])
 
   defp hook do
-    assert_receive {:hook, pid}, 10_000
+    assert_receive {:hook, pid}
     pid
   end
 

@@ -22,7 +22,7 @@ defmodule McpServer.HttpPlugDrainerTest do
   # A drainer that the test stops, and that no supervisor restarts.
   defp drain(options) do
     {:ok, drainer} = Drainer.start_link([router: Router] ++ options)
-    drainer
+    HttpServers.unhurried(drainer)
   end
 
   defp stop(drainer), do: Task.async(fn -> GenServer.stop(drainer, :shutdown) end)

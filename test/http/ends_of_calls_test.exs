@@ -26,7 +26,7 @@ defmodule McpServer.HttpEndsOfCallsTest do
   # `reporters` are the processes that could report another end. The reaper is one, too.
   defp ended_once(call, reporters, type \\ "cancelled") do
     about = Map.put(@call, :error_type, type)
-    assert_receive {[:operation, :stop], ^call, ^about}, 10_000
+    assert_receive {[:operation, :stop], ^call, ^about}
     event = if type, do: :cancelled, else: :stop
     assert_receive {[:request, ^event], ^call, @call}
     assert for({{_reporter, ^call}, _report} = row <- :ets.tab2list(Unended), do: row) == []
@@ -43,7 +43,7 @@ defmodule McpServer.HttpEndsOfCallsTest do
     peer = open.()
     {call, conn} = HttpScript.performing()
     # The start event may arrive after the handler has started.
-    assert_receive {:reporter, ^call, holder}, 10_000
+    assert_receive {:reporter, ^call, holder}
     assert_receive {[:request, :start], ^call, _about}
     {peer, call, Enum.uniq([holder, conn.call.connection])}
   end

@@ -35,7 +35,7 @@ defmodule McpServer.HttpIntrospectorTest do
   end
 
   defp held do
-    assert_receive {:held, script}, 10_000
+    assert_receive {:held, script}
     script
   end
 
@@ -113,7 +113,7 @@ defmodule McpServer.HttpIntrospectorTest do
   defp kill(pid) do
     monitor = Process.monitor(pid)
     Process.exit(pid, :kill)
-    assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}, 10_000
+    assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}
   end
 
   @tag req: ["T36", "T39"]

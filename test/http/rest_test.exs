@@ -216,7 +216,7 @@ defmodule McpServer.HttpRestTest do
 
       waiting =
         for _ <- 1..2 do
-          assert_receive {:waiting, pid}, 5_000
+          assert_receive {:waiting, pid}
           pid
         end
 
@@ -299,7 +299,7 @@ defmodule McpServer.HttpRestTest do
         peer = HttpPeer.connect(http.port)
         created = create!(results, 20, execute: execute)
         :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created)))
-        assert_receive {:running, pid}, 5_000
+        assert_receive {:running, pid}
         HttpPeer.cut(peer)
         eventually(fn -> not Process.alive?(pid) end)
       end

@@ -198,7 +198,7 @@ defmodule McpServer.HttpSlowHolderTest do
       session = HttpSession.open(HttpServers.start(unquote(kind), init: wait))
       :atomics.put(slow, 1, 1)
       peer = HttpSession.start(session, legacy_call("echo", %{"text" => "x"}))
-      assert_receive {:found, hook}, 10_000
+      assert_receive {:found, hook}
       Process.exit(process(session), :kill)
       eventually(fn -> :ets.lookup(Sessions, session.id) == [] end)
       # The session leaves the table before its requests are notified.

@@ -21,7 +21,7 @@ defmodule McpServer.HttpSlowReaderTest do
   defp sip(peer, bytes, pause, so_far \\ 0) do
     Process.sleep(pause)
 
-    case :gen_tcp.recv(peer.socket, bytes, 10_000) do
+    case :gen_tcp.recv(peer.socket, bytes, 30_000) do
       {:ok, taken} -> sip(peer, bytes, pause, so_far + byte_size(taken))
       {:error, reason} -> {reason, so_far}
     end

@@ -58,7 +58,7 @@ defmodule McpServer.HttpTLSTest do
     if read =~ ending do
       read
     else
-      {:ok, more} = :ssl.recv(socket, 0, 10_000)
+      {:ok, more} = :ssl.recv(socket, 0, 30_000)
       until(socket, ending, read <> more)
     end
   end
@@ -72,7 +72,7 @@ defmodule McpServer.HttpTLSTest do
   defp rest(_socket, body, length) when byte_size(body) == length, do: body
 
   defp rest(socket, body, length) do
-    {:ok, more} = :ssl.recv(socket, 0, 10_000)
+    {:ok, more} = :ssl.recv(socket, 0, 30_000)
     rest(socket, body <> more, length)
   end
 
@@ -81,7 +81,7 @@ defmodule McpServer.HttpTLSTest do
     message
   end
 
-  defp closed?(socket), do: match?({:error, _closed}, :ssl.recv(socket, 0, 10_000))
+  defp closed?(socket), do: match?({:error, _closed}, :ssl.recv(socket, 0, 30_000))
   defp in_use(server), do: server.pid |> HttpServer.stats() |> Map.take([:calls, :connections, :exchanges, :streams])
   defp unused(server), do: eventually(fn -> Enum.all?(in_use(server), fn {_name, count} -> count == 0 end) end)
 
@@ -217,6 +217,7 @@ defmodule McpServer.HttpTLSTest do
 
   test "the server's end reaches a call and a connection that waits", %{tmp_dir: dir} do
     {server, _cert, authorities} = serve(dir, drain: 300)
+    HttpServers.unhurried(server)
     [idle, busy] = for _ <- 1..2, do: connect(server, authorities)
     ask(busy, server, modern_call("perform", HttpScript.arguments(), id: 7))
     {call, _conn} = HttpScript.performing()

@@ -26,7 +26,7 @@ defmodule McpServer.HttpVmTest do
   end
 
   defp received(socket, bytes) do
-    case :gen_tcp.recv(socket, 0, 15_000) do
+    case :gen_tcp.recv(socket, 0, 30_000) do
       {:ok, more} -> received(socket, bytes <> more)
       {:error, :closed} -> bytes
       {:error, :timeout} -> :silence

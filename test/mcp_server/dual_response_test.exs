@@ -496,7 +496,9 @@ defmodule McpServer.DualResponseTest do
       monitor = Process.monitor(pid)
       assert_receive {:store, :find_expired}
 
-      answers = 1..5 |> Enum.map(fn _ -> Task.async(fn -> DualResponse.shutdown(Closing) end) end) |> Task.await_many()
+      answers =
+        1..5 |> Enum.map(fn _ -> Task.async(fn -> DualResponse.shutdown(Closing) end) end) |> Task.await_many(30_000)
+
       assert answers == List.duplicate(:ok, 5)
       assert_received {:DOWN, ^monitor, :process, ^pid, :normal}
       assert closes(0) == 1

@@ -194,7 +194,7 @@ defmodule McpServer.OpenTelemetryTest do
     # The connection reports the call before it handles the next message.
     :sys.get_state(client.connection)
     Process.exit(client.connection, :kill)
-    assert_receive {:ended, ^span, _pid}, 5_000
+    assert_receive {:ended, ^span, _pid}
     assert_received {:attributes, ^span, %{"error.type" => "cancelled"}}
     assert_received {:failed, ^span, "cancelled"}
     assert :ets.tab2list(OpenTelemetry) == []

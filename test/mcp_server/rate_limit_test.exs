@@ -272,7 +272,7 @@ defmodule McpServer.RateLimitTest do
         |> Enum.map(fn _n ->
           Task.async(fn -> for _n <- 1..20, do: Bucket.take(table, {:a, :ada}, rule, 0, 100) end)
         end)
-        |> Task.await_many()
+        |> Task.await_many(30_000)
         |> List.flatten()
 
       assert Enum.count(taken, &(&1 == :ok)) == 50

@@ -62,7 +62,7 @@ defmodule McpServer.SessionTest do
     test "of several calls at once are all kept" do
       conn = conn()
       tasks = for n <- 1..50, do: Task.async(fn -> Session.put_session(conn, "k#{n}", n) end)
-      assert Enum.uniq(Task.await_many(tasks)) == [:ok]
+      assert Enum.uniq(Task.await_many(tasks, 30_000)) == [:ok]
       assert for(n <- 1..50, do: Session.get_session(conn, "k#{n}")) == Enum.to_list(1..50)
     end
 

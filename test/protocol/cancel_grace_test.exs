@@ -24,7 +24,7 @@ defmodule McpServer.Protocol.CancelGraceTest do
     params = Map.merge(%{"name" => name, "arguments" => %{}}, arguments)
     message = McpServer.Test.Client.complete(client, %{"id" => 1, "method" => "tools/call", "params" => params})
     McpServer.Test.Client.push(client, message)
-    assert_receive {:started, pid}, 5_000
+    assert_receive {:started, pid}
     {client, pid, Process.monitor(pid)}
   end
 
@@ -39,8 +39,8 @@ defmodule McpServer.Protocol.CancelGraceTest do
     test "#{revision}: a cancelled handler cleans up" do
       {client, _pid, monitor} = start("slow", @revision)
       cancel(client)
-      assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 5_000
-      assert_receive {:DOWN, ^monitor, :process, _pid, _reason}, 5_000
+      assert_receive {:cleaned_up, {:shutdown, :cancelled}}
+      assert_receive {:DOWN, ^monitor, :process, _pid, _reason}
       # The client gets no response.
       refute_received {:mcp_client, _reference, %{"id" => 1}}
     end
@@ -48,8 +48,8 @@ defmodule McpServer.Protocol.CancelGraceTest do
     test "#{revision}: so does one that is out of time" do
       {client, _pid, monitor} = start("slow", @revision)
       Wire.expire(client)
-      assert_receive {:cleaned_up, {:shutdown, :timeout}}, 5_000
-      assert_receive {:DOWN, ^monitor, :process, _pid, _reason}, 5_000
+      assert_receive {:cleaned_up, {:shutdown, :timeout}}
+      assert_receive {:DOWN, ^monitor, :process, _pid, _reason}
       assert %{"id" => 1, "result" => %{"isError" => true}} = Wire.next(client)
     end
 
@@ -57,7 +57,7 @@ defmodule McpServer.Protocol.CancelGraceTest do
       for name <- ["stubborn", "plain"] do
         {client, _pid, monitor} = start(name, @revision)
         cancel(client)
-        assert_receive {:DOWN, ^monitor, :process, _pid, :killed}, 5_000
+        assert_receive {:DOWN, ^monitor, :process, _pid, :killed}
       end
 
       refute_received {:cleaned_up, _reason}
@@ -68,11 +68,11 @@ defmodule McpServer.Protocol.CancelGraceTest do
     client = connect(revision: "2025-11-25", assigns: %{test: self()})
     params = %{"name" => "slow", "arguments" => %{}, "task" => %{}}
     answer = request(%{"id" => 1, "method" => "tools/call", "params" => params}, on: client)
-    assert_receive {:started, _pid}, 5_000
+    assert_receive {:started, _pid}
     id = answer["result"]["task"]["taskId"]
     answer = request(%{"id" => 2, "method" => "tasks/cancel", "params" => %{"taskId" => id}}, on: client)
     assert answer["result"]["status"] == "cancelled"
-    assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 5_000
+    assert_receive {:cleaned_up, {:shutdown, :cancelled}}
   end
 
   for kind <- [:listener, :plug] do
@@ -88,15 +88,15 @@ defmodule McpServer.Protocol.CancelGraceTest do
 
       session = HttpSession.open(server)
       HttpSession.start(session, HttpRequests.legacy_call("slow"))
-      assert_receive {:started, _pid}, 5_000
+      assert_receive {:started, _pid}
       cancelled = HttpRequests.message("notifications/cancelled", %{"requestId" => 1}, id: nil)
       assert {%{status: 202}, []} = HttpSession.exchange(session, HttpRequests.in_session(JSON.encode!(cancelled)))
-      assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 5_000
+      assert_receive {:cleaned_up, {:shutdown, :cancelled}}
 
       {peer, %{body: :stream}} = HttpClient.open(server, HttpRequests.modern_call("slow"))
-      assert_receive {:started, _pid}, 5_000
+      assert_receive {:started, _pid}
       HttpPeer.close(peer)
-      assert_receive {:cleaned_up, {:shutdown, :cancelled}}, 10_000
+      assert_receive {:cleaned_up, {:shutdown, :cancelled}}
     end
   end
 
@@ -154,8 +154,8 @@ defmodule McpServer.Protocol.CancelGraceTest do
   test "the generated callbacks have no deadline, and nothing to cancel" do
     caller = self()
     pid = spawn(fn -> ConfirmRouter.call_tool(%Conn{assigns: %{test: caller}}, "slow", %{}) end)
-    assert_receive {:started, ^pid}, 5_000
+    assert_receive {:started, ^pid}
     Process.exit(pid, :any)
-    assert_receive {:cleaned_up, :any}, 5_000
+    assert_receive {:cleaned_up, :any}
   end
 end

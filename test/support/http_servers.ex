@@ -48,13 +48,23 @@ defmodule McpServer.HttpServers do
   defp serve(:listener, options) do
     options = options ++ [port: 0]
     id = {__MODULE__, make_ref()}
-    pid = start_supervised!({McpServer.HttpServer, options}, id: id)
+    child = Supervisor.child_spec({McpServer.HttpServer, options}, shutdown: 120_000)
+    pid = start_supervised!(child, id: id)
     %__MODULE__{kind: :listener, port: McpServer.HttpServer.port(pid), pid: pid, id: id}
   end
 
   defp serve(:plug, options) do
     {router, options} = Keyword.pop!(options, :router)
     %__MODULE__{kind: :plug, port: PlugServer.start(router, options)}
+  end
+
+  @doc "Gives a server or drainer a minute for the final responses of its calls. A busy machine can need it."
+  @spec unhurried(t() | pid()) :: t() | pid()
+  def unhurried(%__MODULE__{pid: pid} = server), do: %{server | pid: unhurried(pid)}
+
+  def unhurried(pid) do
+    :sys.replace_state(pid, &Map.replace!(&1, :last_words, 60_000))
+    pid
   end
 
   @doc "Stops a listener like its supervisor."

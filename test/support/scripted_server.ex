@@ -99,7 +99,7 @@ defmodule McpServer.ScriptedServer do
 
   @doc "Waits until the client closes."
   @spec wait(connection()) :: {:error, term()}
-  def wait(connection), do: connection.module.recv(connection.socket, 0, 15_000)
+  def wait(connection), do: connection.module.recv(connection.socket, 0, 30_000)
 
   @doc "A complete response."
   @spec response(pos_integer(), [{String.t(), String.t()}], iodata()) :: iodata()
@@ -158,7 +158,8 @@ defmodule McpServer.ScriptedServer do
       {:ok, %{method: method, target: target, headers: headers, body: body}}
     else
       _unfinished ->
-        with {:ok, bytes} <- connection.module.recv(connection.socket, 0, 5_000), do: request(connection, read <> bytes)
+        with {:ok, bytes} <- connection.module.recv(connection.socket, 0, 30_000),
+             do: request(connection, read <> bytes)
     end
   end
 

@@ -57,11 +57,11 @@ defmodule McpServer.HttpPlug.Drainer do
   @impl true
   def init(options) do
     Process.flag(:trap_exit, true)
-    {:ok, options}
+    {:ok, Map.put(options, :last_words, @last_words_ms)}
   end
 
   @impl true
-  def terminate(_reason, %{router: router, drain: drain}) do
+  def terminate(_reason, %{router: router, drain: drain, last_words: last_words}) do
     until = now() + drain
     Changes.drain_here(router, until)
     mounts = for {:plug, _options} = mount <- Sessions.mounts(router), do: mount
@@ -69,7 +69,7 @@ defmodule McpServer.HttpPlug.Drainer do
     Enum.each(mounts, &Sessions.drain/1)
     wait(sessions, until)
     for pid <- sessions, do: Sessions.shut_down_one(pid)
-    wait(sessions, until + @last_words_ms)
+    wait(sessions, until + last_words)
   end
 
   defp wait(sessions, until) do

@@ -140,7 +140,7 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     :ok = :sys.resume(member)
 
     # The supervisor restarts the member, and the member starts Mnesia. No other node had a copy.
-    assert_receive {:DOWN, ^monitor, :process, _pid, :mnesia_ended}, 5_000
+    assert_receive {:DOWN, ^monitor, :process, _pid, :mnesia_ended}
     eventually(fn -> match?({:ok, _response}, DualResponse.create_response(server, rows)) end)
     assert DualResponse.get_resource(server, id) == nil
   end
