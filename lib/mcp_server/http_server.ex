@@ -120,9 +120,9 @@ defmodule McpServer.HttpServer do
   @refresh_ms 1_000
   # The interval between counts of the open connections during shutdown.
   @drain_ms 20
-  # The time to write the final responses of calls that outlasted the drain time, and the time that a supervisor leaves
-  # for both beyond the drain time.
+  # The time to write the final responses of calls that outlasted the drain time.
   @last_words_ms 1_000
+  # After the drain time and this, a supervisor kills the server.
   @shutdown_ms 5_000
   # The number of processes that wait for a connection, and of connections that may wait for them.
   @acceptors 16

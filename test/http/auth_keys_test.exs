@@ -14,19 +14,25 @@ defmodule McpServer.HttpAuthKeysTest do
 
   # A server whose issuer publishes these keys, the issuer's URL, and the log after the keys were fetched.
   defp serve(%{kind: kind}, jwks, good, options \\ []) do
-    issuer =
-      ScriptedServer.start(
-        fn
-          %{target: "/keys"} -> ScriptedServer.json(%{"keys" => jwks})
-          %{headers: headers} -> ScriptedServer.json(metadata("http://" <> host(headers)))
-        end,
-        host: "localhost"
-      )
-
-    auth = [resource: @resource, issuer: issuer.url, scopes: ["mcp:use"]] ++ options
-    server = HttpServers.start(kind, router: HttpRouter, auth: auth)
+    issuer = issuing(ScriptedServer.json(%{"keys" => jwks}))
+    server = start(kind, issuer, options)
     log = capture_log(fn -> assert let_in?(server, token(good, issuer.url)) end)
     {server, issuer.url, log}
+  end
+
+  # An issuer that answers so to a request for its keys.
+  defp issuing(keys) do
+    script = fn
+      %{target: "/keys"} -> keys
+      %{headers: headers} -> ScriptedServer.json(metadata("http://" <> host(headers)))
+    end
+
+    ScriptedServer.start(script, host: "localhost")
+  end
+
+  defp start(kind, issuer, options) do
+    auth = [resource: @resource, issuer: issuer.url, scopes: ["mcp:use"]] ++ options
+    HttpServers.start(kind, router: HttpRouter, auth: auth)
   end
 
   # How often the keys were requested since the last question.
@@ -196,14 +202,8 @@ defmodule McpServer.HttpAuthKeysTest do
       receive do: (:answer -> ScriptedServer.push(connection, ScriptedServer.json(%{"keys" => [good.jwk]})))
     end
 
-    script = fn
-      %{target: "/keys"} -> late
-      %{headers: headers} -> ScriptedServer.json(metadata("http://" <> host(headers)))
-    end
-
-    issuer = ScriptedServer.start(script, host: "localhost")
-    auth = [resource: @resource, issuer: issuer.url, scopes: ["mcp:use"], wait: 1]
-    server = HttpServers.start(context.kind, router: HttpRouter, auth: auth)
+    issuer = issuing(late)
+    server = start(context.kind, issuer, wait: 1)
     token = token(good, issuer.url)
     assert {503, nil, %{"error" => %{"message" => "The token cannot be checked now"}}} = ask(server, token)
     assert_receive {:asked, waiting}

@@ -17,7 +17,11 @@ defmodule McpServer.HttpConnectionDrainTest do
   defp me, do: self() |> :erlang.pid_to_list() |> to_string()
   defp perform(options \\ []), do: modern_call("perform", HttpScript.arguments(), options)
 
-  defp serve(options), do: HttpServers.unhurried(HttpServers.start(:listener, options))
+  defp serve(options) do
+    server = HttpServers.start(:listener, options)
+    HttpServers.unhurried(server.pid)
+    server
+  end
 
   defp stopping(server) do
     stop = Task.async(fn -> GenServer.stop(server.pid, :shutdown) end)

@@ -217,7 +217,7 @@ defmodule McpServer.HttpTLSTest do
 
   test "the server's end reaches a call and a connection that waits", %{tmp_dir: dir} do
     {server, _cert, authorities} = serve(dir, drain: 300)
-    HttpServers.unhurried(server)
+    HttpServers.unhurried(server.pid)
     [idle, busy] = for _ <- 1..2, do: connect(server, authorities)
     ask(busy, server, modern_call("perform", HttpScript.arguments(), id: 7))
     {call, _conn} = HttpScript.performing()

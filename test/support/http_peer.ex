@@ -169,7 +169,10 @@ defmodule McpServer.HttpPeer do
         :end
 
       {:until_close, ""} ->
-        with {:closed, _reason} <- more(peer), do: :end, else: (:ok -> piece(peer))
+        case more(peer) do
+          :ok -> piece(peer)
+          {:closed, _reason} -> :end
+        end
 
       {:until_close, bytes} ->
         put(socket, %{state | buffer: ""})

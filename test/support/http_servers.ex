@@ -58,10 +58,8 @@ defmodule McpServer.HttpServers do
     %__MODULE__{kind: :plug, port: PlugServer.start(router, options)}
   end
 
-  @doc "Gives a server or drainer a minute for the final responses of its calls. A busy machine can need it."
-  @spec unhurried(t() | pid()) :: t() | pid()
-  def unhurried(%__MODULE__{pid: pid} = server), do: %{server | pid: unhurried(pid)}
-
+  @doc "Gives a listener or a drainer a minute for the final responses of its calls. A busy machine can need it."
+  @spec unhurried(pid()) :: pid()
   def unhurried(pid) do
     :sys.replace_state(pid, &Map.replace!(&1, :last_words, 60_000))
     pid

@@ -11,7 +11,7 @@ defmodule McpServer.TestLog do
   # Milliseconds. Only a missing line takes this long.
   @patience 30_000
   # Like the lines of the console, whose format is not a function of every supported Elixir.
-  @format %{template: ["\n", :time, " [", :level, "] ", :msg, "\n"], single_line: false}
+  @template ["\n", :time, " [", :level, "] ", :msg, "\n"]
 
   @doc "Installs the handler until the VM ends."
   @spec start() :: :ok
@@ -19,8 +19,8 @@ defmodule McpServer.TestLog do
     :ets.new(__MODULE__, [:named_table, :public, :ordered_set, read_concurrency: true])
     :ok = :logger.add_handler(__MODULE__, __MODULE__, %{level: :all})
     quiet_console()
-    ExUnit.after_suite(fn _results -> check!() end)
-    :ok
+    # A handler that raises is removed, and sees nothing more.
+    ExUnit.after_suite(fn _results -> {:ok, _config} = :logger.get_handler_config(__MODULE__) end)
   end
 
   # Since Elixir 1.15, ExUnit removes the handler `:default` while it captures. A process that logs meanwhile may then
@@ -44,16 +44,13 @@ defmodule McpServer.TestLog do
   # A table of this name exists since Elixir 1.15, with an entry for each capture.
   defp captured_by_tag?, do: :ets.info(ExUnit.CaptureServer, :size) not in [0, :undefined]
 
-  # A handler that raises is removed, and sees nothing more.
-  defp check! do
-    {:ok, _config} = :logger.get_handler_config(__MODULE__)
-    :ok
-  end
-
   @doc "The handler's callback. It runs in the process that logs."
   def log(event, _config), do: for([sink] <- :ets.match(__MODULE__, {{:sink, :_, :_}, :"$1"}), do: sink.(event))
 
-  @doc "Calls `sink` with each log event of all processes. It must not raise. Returns a function that ends it."
+  @doc """
+  Calls `sink` with each log event of all processes. It must not raise. Returns a function that ends it. With `:capture`
+  the console is silent meanwhile.
+  """
   @spec subscribe((:logger.log_event() -> any()), :capture | :watch) :: (() -> true)
   def subscribe(sink, kind \\ :watch) do
     key = {:sink, kind, make_ref()}
@@ -67,7 +64,7 @@ defmodule McpServer.TestLog do
 
   @doc "Like `capture_log/1`, with the result of `fun` before the log."
   @spec with_log((() -> result)) :: {result, String.t()} when result: var
-  def with_log(fun), do: collect(fun, &shown?/1, &format(&1, @format))
+  def with_log(fun), do: collect(fun, &shown?/1, &format(&1, @template))
 
   @doc """
   Runs `fun`, and returns the log of the calling process, one message per line. A test of "nothing was logged" uses it,
@@ -76,7 +73,7 @@ defmodule McpServer.TestLog do
   @spec own_log((() -> any())) :: String.t()
   def own_log(fun) do
     own = self()
-    {_result, log} = collect(fun, &match?(%{meta: %{pid: ^own}}, &1), &format(&1, %{template: [:msg, "\n"]}))
+    {_result, log} = collect(fun, &match?(%{meta: %{pid: ^own}}, &1), &format(&1, [:msg, "\n"]))
     log
   end
 
@@ -114,7 +111,7 @@ defmodule McpServer.TestLog do
   @spec watch_log() :: :ok
   def watch_log do
     test = self()
-    on_exit(subscribe(&if(shown?(&1), do: send(test, {__MODULE__, format(&1, @format)}))))
+    on_exit(subscribe(&if(shown?(&1), do: send(test, {__MODULE__, format(&1, @template)}))))
   end
 
   @doc "The log up to the first line with `text`, which must come. Each line is returned once."
@@ -145,5 +142,5 @@ defmodule McpServer.TestLog do
   defp shown?(%{meta: %{domain: [:otp, :sasl | _]}}), do: false
   defp shown?(_event), do: true
 
-  defp format(event, format), do: :logger_formatter.format(event, format)
+  defp format(event, template), do: :logger_formatter.format(event, %{template: template, single_line: false})
 end
