@@ -29,7 +29,7 @@ defmodule McpServer.Client do
 
   @type outcome :: {:ok, map()} | {:error, map()} | {:input_required, [map()]}
 
-  @receive_timeout 5_000
+  @receive_timeout 30_000
   @max_rounds 25
   @max_pages 1_000
   @capabilities %{

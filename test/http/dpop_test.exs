@@ -468,12 +468,9 @@ defmodule McpServer.HttpDpopTest do
       token = token(context, key: key)
       {opened, _messages} = HttpClient.exchange(server, with_headers(initialize(), dpop(token, proof(key, token))))
       id = HttpResponse.header(opened, "mcp-session-id")
-      # The token expired 29 s ago. With the leeway of 30 s the stream ends in a second.
-      short = token(context, key: key, expires_in: -29)
       stream = of_session(get_stream(), id)
-      assert {401, _challenge, _message} = ask(server, dpop(short, proof(key, short)), stream)
-      get = dpop(short, proof(key, short, method: "GET"))
-      {peer, %{status: 200, body: :stream} = response} = HttpClient.open(server, with_headers(stream, get))
+      assert {401, _challenge, _message} = ask(server, dpop(token, proof(key, token)), stream)
+      {peer, response} = open_briefly(server, context, stream, 1)
       assert HttpClient.messages(peer, response) == []
     end
 
@@ -512,6 +509,16 @@ defmodule McpServer.HttpDpopTest do
       assert put.(ada) == :ok
       Proofs.sweep(until)
       assert McpServer.Auth.Proofs.Held |> :ets.tab2list() |> Enum.filter(&match?({_owner, 0}, &1)) == []
+    end
+
+    # A stream whose token is accepted for that many seconds more, or longer if the machine is too busy for that.
+    defp open_briefly(server, %{key: key} = context, stream, seconds) do
+      short = token(context, key: key, expires_in: seconds - 30)
+
+      case HttpClient.open(server, with_headers(stream, dpop(short, proof(key, short, method: "GET")))) do
+        {peer, %{status: 200, body: :stream} = response} -> {peer, response}
+        {_peer, %{status: 401}} when seconds < 30 -> open_briefly(server, context, stream, 2 * seconds)
+      end
     end
 
     # Expired proofs are removed every ten seconds.

@@ -21,10 +21,11 @@ defmodule McpServer.HttpPlugTest do
     end
   end
 
-  defp server(options \\ []), do: %HttpServers{kind: :plug, port: PlugServer.start(HttpRouter, options)}
+  defp server(options \\ []),
+    do: %HttpServers{kind: :plug, port: PlugServer.start(HttpRouter, HttpServers.patient(options))}
 
   defp behind(before, options \\ []) do
-    port = PlugServer.start_plug({Before, {before, [router: HttpRouter] ++ options}})
+    port = PlugServer.start_plug({Before, {before, [router: HttpRouter] ++ HttpServers.patient(options)}})
     %HttpServers{kind: :plug, port: port}
   end
 

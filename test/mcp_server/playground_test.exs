@@ -5,7 +5,7 @@ defmodule McpServer.PlaygroundTest do
   import McpServer.TestLog
   import McpServer.HttpRequests
 
-  alias McpServer.{DualResponse, HttpPeer, HttpResponse, HttpServer, HttpServers, JSON, Playground}
+  alias McpServer.{DualResponse, HttpClient, HttpPeer, HttpResponse, HttpServer, HttpServers, JSON, Playground}
   alias McpServer.Playground.Page
   alias McpServer.Test.PlugServer
 
@@ -119,7 +119,7 @@ defmodule McpServer.PlaygroundTest do
         start_supervised!({DualResponse, name: Results, base_url: "https://api.example.com/resources"})
         {server, base} = serve(unquote(kind))
         call = %{modern_call("rows") | target: "#{base}/#{@token}/mcp"}
-        assert %{"result" => %{"structuredContent" => %{"resource" => resource}}} = JSON.decode!(ask(server, call).body)
+        assert %{"result" => %{"structuredContent" => %{"resource" => resource}}} = HttpClient.answer(server, call)
         "resource://" <> id = resource["uri"]
         rows = &%{post("{}", [{"accept", "application/x-ndjson"}]) | target: "#{base}/#{&1}/rows/#{id}"}
         assert ask(server, rows.(@token)).body =~ ~s({"n":3}\n{"$end":true,"returned_count":3})

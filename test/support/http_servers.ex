@@ -16,16 +16,20 @@ defmodule McpServer.HttpServers do
   @type t :: %__MODULE__{kind: kind(), port: :inet.port_number(), pid: pid() | nil, id: term()}
 
   # The long time keeps slow calls on a busy machine from becoming streams.
-  @defaults [router: McpServer.HttpRouter, http: [stream_after: 30_000]]
+  @http [stream_after: 30_000]
 
   # In milliseconds. On a busy machine a fetch of keys can take longer than the defaults.
   @fetch_time 60_000
 
   @doc "Starts a server that ends with the calling test, or with the tests of the calling module."
   @spec start(kind(), keyword()) :: t()
-  def start(kind, options \\ []), do: serve(kind, patient(options) ++ @defaults)
+  def start(kind, options \\ []), do: serve(kind, patient(options) ++ [router: McpServer.HttpRouter])
 
-  defp patient(options) do
+  @doc "The options of a server, with times that a busy machine can keep unless they are given."
+  @spec patient(keyword()) :: keyword()
+  def patient(options) do
+    options = options ++ [http: @http]
+
     case options[:auth] do
       [_option | _options] = auth -> Keyword.put(options, :auth, patient_auth(auth))
       _none_or_function -> options

@@ -20,8 +20,6 @@ defmodule McpServer.HttpVm do
   @type t :: %__MODULE__{peer: pid(), server: HttpServers.t(), os_pid: String.t(), node: node()}
 
   @timeout 60_000
-  # The long time keeps slow calls on a busy machine from becoming streams.
-  @serve [http: [stream_after: 30_000]]
 
   @doc """
   Starts a VM with a server.
@@ -32,12 +30,11 @@ defmodule McpServer.HttpVm do
   """
   @spec start(keyword()) :: t()
   def start(options \\ []) do
-    vm = options |> Keyword.update(:serve, @serve, &patient/1) |> launch()
+    serve = HttpServers.patient(options[:serve] || [])
+    vm = options |> Keyword.put(:serve, serve) |> launch()
     on_exit(fn -> stop(vm) end)
     vm
   end
-
-  defp patient(serve), do: Keyword.update(serve, :http, @serve[:http], &Keyword.merge(@serve[:http], &1))
 
   @doc "Starts a VM outside of a test. It runs until `stop/1`, or until this VM ends."
   @spec launch(keyword()) :: t()

@@ -22,7 +22,7 @@ defmodule McpServer.Test.Options do
     ],
     meta: [:map, default: %{}, doc: "further members of `_meta`: `conn.meta`"],
     assigns: [:map, default: %{}, doc: "the handler's `conn.assigns`"],
-    receive_timeout: [:any, default: 5_000, doc: "how long the client waits for an answer, in milliseconds"],
+    receive_timeout: [:any, default: 30_000, doc: "how long the client waits for an answer, in milliseconds"],
     initialize: [{:in, [true, false]}, default: true, doc: "`false` skips the handshake of revisions with sessions"],
     principal: [
       :any,
