@@ -9,7 +9,8 @@ defmodule McpServer.HttpIntrospectionTest do
 
   @resource "http://localhost/mcp"
   @tail ~s(scope="mcp:use", resource_metadata="http://localhost/.well-known/oauth-protected-resource/mcp")
-  @client [client_id: "mcp", client_secret: "secret"]
+  # What a token grants is remembered for the whole test, however slow the machine.
+  @client [client_id: "mcp", client_secret: "secret", cache: 300_000]
 
   setup do
     issuer = start_supervised!(Issuer)
