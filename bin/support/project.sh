@@ -31,6 +31,9 @@ corpora="$root/../shared/corpora"
 # Reads the version from mix.exs without starting Mix.
 version() { sed -n 's/^  @version "\(.*\)"$/\1/p' mix.exs; }
 
+# The first line of a failed test in the output of `mix test`.
+failed_elixir_test='^ +[0-9]+\) (test|doctest|property) '
+
 say() { printf '%s\n' "$*"; }
 
 fail() {

@@ -25,7 +25,7 @@ mix_test() {
 
 # Each failed test as FILE:LINE. ExUnit prints that in the line after the name.
 failed_elixir_tests() {
-  grep -A 1 -E '^ +[0-9]+\) (test|doctest|property) ' "$1" | sed -nE 's/^ +([^ ]+\.exs?:[0-9]+)$/\1/p' | sort -u
+  grep -A 1 -E "$failed_elixir_test" "$1" | sed -nE 's/^ +([^ ]+\.exs?:[0-9]+)$/\1/p' | sort -u
 }
 
 # cargo_test ARGUMENT…: `cargo test` with a second try of the failed tests.
