@@ -5,7 +5,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use libfuzzer_sys::fuzz_target;
 use mcp_core::json::{Document, Limits};
-use mcp_core::jsonrpc::{EnvelopeLimits, INVALID_PARAMS, INVALID_REQUEST, Message, classify};
+use mcp_core::jsonrpc::{
+    EnvelopeLimits, INVALID_PARAMS, INVALID_REQUEST, Message, classify, id_of_refused,
+};
 use mcp_core::protocol::{Context, SessionContext};
 use mcp_core::revision::{Era, Revision};
 use mcp_fuzz::answers::Sent;
@@ -87,6 +89,8 @@ fn sorted(bytes: &[u8]) {
                 assert_eq!(id.to_string(), shown, "an id is never rounded");
             }
             assert!(method.len() <= 256);
+            let found = id_of_refused(bytes, &EnvelopeLimits::default());
+            assert_eq!(found, Some(id), "refused text has the same id");
         }
         Ok(Message::Notification { .. }) => assert_eq!(sent("id"), None),
         Ok(Message::Response { .. }) => assert_eq!(sent("method"), None),

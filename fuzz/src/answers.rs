@@ -119,6 +119,7 @@ impl<'a> Sent<'a> {
                 assert!(!is_call, "the id of a request is missing");
                 assert!(results.is_empty(), "nobody could tell whose result it is");
             }
+            [id] if self.tree.is_none() => self.has_written(id),
             [id] => assert_eq!(Some(id), self.id(), "an id is echoed, never rounded"),
             _ => unreachable!("keys are unique"),
         }
@@ -139,6 +140,21 @@ impl<'a> Sent<'a> {
             Some((_, Tree::Text(message))) => assert!(message.len() <= MAX_MESSAGE),
             message => panic!("{message:?}"),
         }
+    }
+
+    /// An id from text that is no JSON stands in this text, unless it was escaped.
+    fn has_written(&self, id: &Tree) {
+        let written = match id {
+            Tree::Integer(number) => number.to_string(),
+            Tree::Unsigned(number) => number.to_string(),
+            Tree::Text(text) => text.clone(),
+            _ => panic!("{id:?} is no id"),
+        };
+        let stands = |part: &[u8]| self.bytes.windows(part.len()).any(|window| window == part);
+        assert!(
+            written.is_empty() || stands(written.as_bytes()) || stands(b"\\"),
+            "an id is echoed, never invented"
+        );
     }
 
     fn is_work(&self, request: &Request<'_>) {

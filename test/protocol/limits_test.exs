@@ -57,22 +57,22 @@ for kind <- McpServer.LimitsPeers.kinds() do
     test "#{kind}: depth", %{server: server} do
       nested = fn levels -> ~s({"v":#{String.duplicate("[", levels)}#{String.duplicate("]", levels)}}) end
       assert %{"result" => %{"structuredContent" => %{"v" => [[[[[[[]]]]]]]}}} = fine(server, call(nested.(7)))
-      assert refused(server, call(nested.(8))) == {-32_700, "too_deep", nil}
+      assert refused(server, call(nested.(8))) == {-32_700, "too_deep", 1}
     end
 
     test "#{kind}: values", %{server: server} do
       # The message has eleven values without the items.
       items = fn count -> ~s({"v":[#{Enum.join(1..count, ",")}]}) end
       assert fine(server, call(items.(49)))["result"]["structuredContent"]["v"] == Enum.to_list(1..49)
-      assert refused(server, call(items.(50))) == {-32_700, "too_many_values", nil}
+      assert refused(server, call(items.(50))) == {-32_700, "too_many_values", 1}
     end
 
     test "#{kind}: digits", %{server: server} do
       assert fine(server, call(~s({"v":12345678901234567890})))["result"]["structuredContent"]["v"] ==
                12_345_678_901_234_567_890
 
-      assert refused(server, call(~s({"v":123456789012345678901}))) == {-32_700, "too_many_digits", nil}
-      assert refused(server, call(~s({"v":0.12345678901234567890}))) == {-32_700, "too_many_digits", nil}
+      assert refused(server, call(~s({"v":123456789012345678901}))) == {-32_700, "too_many_digits", 1}
+      assert refused(server, call(~s({"v":0.12345678901234567890}))) == {-32_700, "too_many_digits", 1}
     end
 
     @tag req: "M6"

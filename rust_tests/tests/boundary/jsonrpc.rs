@@ -1,5 +1,6 @@
 //! `mcp_core::jsonrpc`: sorting messages, ids, error responses.
 
+mod refused;
 mod rules;
 mod vectors;
 

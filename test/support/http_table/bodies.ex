@@ -19,31 +19,46 @@ defmodule McpServer.HttpTable.Bodies do
   defp no_id(_revision, code), do: {:error, code}
 
   defp undecodable do
-    broken = [
+    unreadable = [
       {"empty", ""},
       {"white space", "  \r\n"},
       {"cut", ~s({"jsonrpc":"2.0","id":1,"method":"ping")},
-      {"NaN", ~s({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":NaN}})},
-      {"1e400", ~s({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1e400}})},
       {"two values", ~s({"jsonrpc":"2.0","id":1,"method":"ping"}{})},
-      {"invalid UTF-8", [~s({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"), 0xFF, 0xFE, ~s("}})]},
       {"UTF-16", :unicode.characters_to_binary(~s({"jsonrpc":"2.0"}), :utf8, {:utf16, :little})},
       {"BOM", "\uFEFF" <> ~s({"jsonrpc":"2.0","id":1,"method":"ping"})},
-      {"a comment", ~s({"jsonrpc":"2.0",/* */"id":1,"method":"ping"})},
-      {"an integer of 1,025 digits",
-       [~s({"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":), String.duplicate("9", 1_025), "}}"]}
+      {"a comment", ~s({"jsonrpc":"2.0",/* */"id":1,"method":"ping"})}
     ]
 
-    for({name, body} <- broken, do: row({~w(M1 SEC-11), "not JSON: #{name}"}, post(body), 400, {:error, -32700})) ++
-      for(
-        {name, body} <- broken,
-        do: row({~w(M1 SEC-11), "not JSON: #{name}, 2026-07-28"}, post(body, modern_head()), 400, {:error, -32700})
-      ) ++
-      for revision <- @session_revisions, {name, body} <- broken do
-        row({~w(M1 SEC-11), "not JSON: #{name}, session #{revision}"}, in_session(body), 400, no_id(revision, -32700),
-          session: revision
-        )
+    # The envelope can be read, so the error has the request's id.
+    with_id =
+      for {name, value} <- [
+            {"NaN", "NaN"},
+            {"1e400", "1e400"},
+            {"invalid UTF-8", [?", 0xFF, 0xFE, ?"]},
+            {"half an emoji", ~S("\ud83d")},
+            {"129 levels", [String.duplicate("[", 127), String.duplicate("]", 127)]},
+            {"an integer of 1,025 digits", String.duplicate("9", 1_025)}
+          ] do
+        {name, [~s({"jsonrpc":"2.0","method":"ping","params":{"a":), value, ~s(},"id":1})]}
       end
+
+    for {bodies, id} <- [{unreadable, nil}, {with_id, 1}], {name, body} <- bodies, reduce: [] do
+      rows -> rows ++ undecodable(name, body, id)
+    end
+  end
+
+  defp undecodable(name, body, id) do
+    expected = if id, do: fn _revision -> {:error, -32700, id} end, else: &no_id(&1, -32700)
+
+    [
+      row({~w(M1 SEC-11), "not JSON: #{name}"}, post(body), 400, expected.(newest())),
+      row({~w(M1 SEC-11), "not JSON: #{name}, 2026-07-28"}, post(body, modern_head()), 400, expected.(newest()))
+      | for revision <- @session_revisions do
+          row({~w(M1 SEC-11), "not JSON: #{name}, session #{revision}"}, in_session(body), 400, expected.(revision),
+            session: revision
+          )
+        end
+    ]
   end
 
   defp envelopes do
@@ -65,7 +80,6 @@ defmodule McpServer.HttpTable.Bodies do
       {"method beside result", ~s({"jsonrpc":"2.0","id":7,"method":"ping","result":{}})},
       {"result beside error", ~s({"jsonrpc":"2.0","id":7,"result":{},"error":{"code":1,"message":"m"}})},
       {"params a scalar", ~s({"jsonrpc":"2.0","id":7,"method":"ping","params":1})},
-      {"params null", ~s({"jsonrpc":"2.0","id":7,"method":"ping","params":null})},
       {"two methods", ~s({"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/call"})},
       {"two methods, one escaped", ~S({"jsonrpc":"2.0","id":7,"method":"ping","\u006dethod":"tools/call"})},
       {"two members of that name deep inside",
@@ -165,11 +179,13 @@ defmodule McpServer.HttpTable.Bodies do
 
     [
       row({"M2", "128 levels"}, in_session(nested.(128)), 200, {:result, 7, %{}}, session: "2025-11-25"),
-      row({"M2", "129 levels"}, in_session(nested.(129)), 400, {:error, -32700}, session: "2025-11-25"),
-      row({"M2", "129 levels, 2026-07-28"}, post(nested.(129), modern_head()), 400, {:error, -32700}),
+      row({"M2", "129 levels"}, in_session(nested.(129)), 400, {:error, -32700, 7}, session: "2025-11-25"),
+      row({"M2", "129 levels, 2026-07-28"}, post(nested.(129), modern_head()), 400, {:error, -32700, 7}),
       row({"M2", "100,000 levels"}, fn -> post(String.duplicate("[", 100_000)) end, 400, {:error, -32700}),
       row({"M2", "200,000 values"}, fn -> in_session(values(200_000)) end, 200, {:result, 7, %{}}, session: "2025-11-25"),
-      row({"M2", "200,001 values"}, fn -> in_session(values(200_001)) end, 400, {:error, -32700}, session: "2025-11-25")
+      row({"M2", "200,001 values"}, fn -> in_session(values(200_001)) end, 400, {:error, -32700, 7},
+        session: "2025-11-25"
+      )
     ]
   end
 

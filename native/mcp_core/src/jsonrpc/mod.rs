@@ -8,6 +8,7 @@ mod envelope;
 mod error;
 mod id;
 mod limits;
+mod refused;
 
 pub(crate) use code::unsupported_version_data;
 pub use code::{
@@ -19,3 +20,4 @@ pub use envelope::{InvalidMessage, Message, Outcome, classify};
 pub use error::write_error;
 pub use id::Id;
 pub use limits::EnvelopeLimits;
+pub use refused::id_of_refused;

@@ -34,7 +34,11 @@ pub fn admit<'c, 'a, J: Json>(
 ) -> Admission<'c, 'a> {
     let document = match Document::scan(bytes, &limits.json) {
         Ok(document) => document,
-        Err(error) => return refuse(context, &Refusal::parse_error(&error)),
+        Err(error) => {
+            let id = jsonrpc::id_of_refused(bytes, &limits.envelope);
+            let refusal = Refusal::parse_error(&error);
+            return Admission::Answer(refusal.answer(id.as_ref(), context.fallback_revision()));
+        }
     };
     let root = document.root();
     let left = |levels| MessageLimits {
