@@ -14,7 +14,7 @@ pub enum Message<'d, 'a> {
         id: Id,
         /// No longer than the limits allow.
         method: Cow<'a, str>,
-        /// An object, if there is one.
+        /// An object, if there is one. `null` counts as absent, because some clients write it.
         params: Option<View<'d, 'a>>,
     },
     /// A message that gets no response.
@@ -212,11 +212,16 @@ impl<'d, 'a> Members<'d, 'a> {
                 answerable,
             });
         }
-        let params = self.params;
+        let params = self.params();
         Ok(match id {
             Some(id) => Message::Request { id, method, params },
             None => Message::Notification { method, params },
         })
+    }
+
+    /// Many clients send `null` for a request without parameters.
+    fn params(&self) -> Option<View<'d, 'a>> {
+        self.params.filter(|params| params.kind() != Kind::Null)
     }
 
     /// The fault of a message in the form of a request or notification.
@@ -228,7 +233,7 @@ impl<'d, 'a> Members<'d, 'a> {
         if method.len() > limits.max_method_bytes {
             return Some((INVALID_REQUEST, method_too_long(limits).into()));
         }
-        let params = self.params?;
+        let params = self.params()?;
         match params.kind() {
             Kind::Object if params.is_crowded() => Some((INVALID_PARAMS, PARAMS_CROWDED.into())),
             Kind::Object => None,

@@ -5,6 +5,13 @@ use std::borrow::Cow;
 use super::refusal::Refusal;
 use crate::json::{Kind, View};
 
+/// An optional member. Serializers of some clients write `null` for a field without a value, and no
+/// optional member of the protocol's requests may be null. So `null` means that it is absent.
+pub(super) fn member<'d, 'a>(params: Option<View<'d, 'a>>, name: &str) -> Option<View<'d, 'a>> {
+    let member = params?.get(name);
+    member.filter(|member| member.kind() != Kind::Null)
+}
+
 pub(super) fn text<'a>(params: Option<View<'_, 'a>>, name: &str) -> Result<Cow<'a, str>, Refusal> {
     params
         .and_then(|params| params.get(name))
@@ -43,14 +50,14 @@ pub(super) fn structure<'d, 'a>(
     params: Option<View<'d, 'a>>,
     name: &str,
 ) -> Result<Option<View<'d, 'a>>, Refusal> {
-    match params.and_then(|params| params.get(name)) {
+    match member(params, name) {
         Some(view) if view.kind() != Kind::Object => Err(must_be(name, "an object")),
         view => Ok(view),
     }
 }
 
 pub(super) fn cursor<'a>(params: Option<View<'_, 'a>>) -> Result<Option<Cow<'a, str>>, Refusal> {
-    let Some(cursor) = params.and_then(|params| params.get("cursor")) else {
+    let Some(cursor) = member(params, "cursor") else {
         return Ok(None);
     };
     cursor

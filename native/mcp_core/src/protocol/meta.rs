@@ -1,6 +1,7 @@
 //! `params._meta`: progress tokens, and in the stateless era the client data that a session would
 //! keep.
 
+use super::fields::member;
 use super::limits::MessageLimits;
 use super::refusal::Refusal;
 use crate::json::{Kind, View};
@@ -39,7 +40,7 @@ pub struct Client<'a> {
 
 /// `params._meta` of a message.
 pub(super) fn of<'d, 'a>(params: Option<View<'d, 'a>>) -> Option<View<'d, 'a>> {
-    params?.get("_meta")
+    member(params, "_meta")
 }
 
 /// Whether the message declares itself stateless.
@@ -84,7 +85,7 @@ pub(super) fn progress_token(
     meta: Option<View<'_, '_>>,
     limits: &MessageLimits,
 ) -> Result<Option<ProgressToken>, Refusal> {
-    let Some(token) = meta.and_then(|meta| meta.get(PROGRESS_TOKEN)) else {
+    let Some(token) = member(meta, PROGRESS_TOKEN) else {
         return Ok(None);
     };
     let most = limits.envelope.max_id_bytes;
@@ -128,7 +129,7 @@ pub(super) fn client<'a>(params: Option<View<'_, 'a>>) -> Result<Client<'a>, Ref
         .get(CLIENT_CAPABILITIES)
         .filter(|capabilities| capabilities.kind() == Kind::Object)
         .ok_or_else(|| missing(CLIENT_CAPABILITIES, "an object"))?;
-    let info = meta.get(CLIENT_INFO);
+    let info = member(Some(meta), CLIENT_INFO);
     if info.is_some_and(|info| !is_implementation(info)) {
         return Err(missing(
             CLIENT_INFO,
@@ -138,8 +139,7 @@ pub(super) fn client<'a>(params: Option<View<'_, 'a>>) -> Result<Client<'a>, Ref
     Ok(Client {
         info: info.map(|info| info.raw()),
         capabilities: capabilities.raw(),
-        log_level: meta
-            .get(LOG_LEVEL)
+        log_level: member(Some(meta), LOG_LEVEL)
             .map(|level| log_level(level, LOG_LEVEL))
             .transpose()?,
     })

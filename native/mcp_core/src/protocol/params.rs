@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use jsonschema::json::Json;
 
-use super::fields::{must_be, no_longer_than, object, structure, text};
+use super::fields::{member, must_be, no_longer_than, object, structure, text};
 use super::input_response::is_input_response;
 use super::limits::MessageLimits;
 use super::meta;
@@ -214,7 +214,7 @@ pub(super) fn listen<'a, J: Json>(
 ) -> Result<Work<'a>, Refusal> {
     let wanted =
         object(params, "notifications")?.ok_or_else(|| must_be("notifications", "an object"))?;
-    let flag = |name: &str| match wanted.get(name) {
+    let flag = |name: &str| match member(Some(wanted), name) {
         None => Ok(false),
         Some(view) => view
             .boolean()
@@ -236,15 +236,14 @@ pub(super) fn listen<'a, J: Json>(
 /// Whether a `subscriptions/listen` filter names tasks. The server sends no task notifications;
 /// clients poll.
 pub(super) fn names_tasks(params: Option<View<'_, '_>>) -> bool {
-    params
-        .and_then(|params| params.get("notifications"))
-        .is_some_and(|wanted| wanted.get("taskIds").is_some())
+    let wanted = params.and_then(|params| params.get("notifications"));
+    member(wanted, "taskIds").is_some()
 }
 
 /// The URIs of a filter without duplicates. They are counted before any is read.
 fn subscribed_uris(wanted: View<'_, '_>, limits: &MessageLimits) -> Result<Vec<String>, Refusal> {
     const NAME: &str = "notifications.resourceSubscriptions";
-    let Some(uris) = wanted.get("resourceSubscriptions") else {
+    let Some(uris) = member(Some(wanted), "resourceSubscriptions") else {
         return Ok(Vec::new());
     };
     if uris.kind() != Kind::Array {
@@ -265,7 +264,7 @@ fn subscribed_uris(wanted: View<'_, '_>, limits: &MessageLimits) -> Result<Vec<S
 /// response with an invalid form.
 pub(super) fn input<'a>(params: Option<View<'_, 'a>>) -> Result<Input<'a>, Refusal> {
     let responses = object(params, "inputResponses")?;
-    let state = match params.and_then(|params| params.get("requestState")) {
+    let state = match member(params, "requestState") {
         None => None,
         Some(state) => Some(
             state

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, json};
 
-use super::fields::{cursor, must_be, no_longer_than, object, text};
+use super::fields::{cursor, member as field, must_be, no_longer_than, object, text};
 use super::meta;
 use super::params::unsound_responses;
 use super::refusal::Refusal;
@@ -71,7 +71,7 @@ pub(super) fn settled(
 }
 
 fn ttl(task: View<'_, '_>) -> Result<Option<u64>, Refusal> {
-    let Some(ttl) = task.get("ttl") else {
+    let Some(ttl) = field(Some(task), "ttl") else {
         return Ok(None);
     };
     let milliseconds = ttl.integer().and_then(|ttl| u64::try_from(ttl).ok());

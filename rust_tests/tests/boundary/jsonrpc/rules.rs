@@ -103,7 +103,13 @@ fn params_are_an_object_or_absent() {
         matches!(request("{}"), Sorted::Request { params: Some(params), .. } if params == "{}")
     );
     assert_eq!(request("[]"), refused(INVALID_PARAMS, id.clone()));
-    for params in ["null", "1", "1.5", "\"x\"", "true"] {
+    for absent in ["null", " null "] {
+        assert!(matches!(
+            request(absent),
+            Sorted::Request { params: None, .. }
+        ));
+    }
+    for params in ["1", "1.5", "\"x\"", "true"] {
         assert_eq!(
             request(params),
             refused(INVALID_REQUEST, id.clone()),

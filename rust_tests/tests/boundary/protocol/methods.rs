@@ -2,7 +2,7 @@
 
 use mcp_core::catalog::ReadTarget;
 use mcp_core::jsonrpc::Id;
-use mcp_core::protocol::{Admission, ListenFilter, MessageLimits, Work, admit};
+use mcp_core::protocol::{Admission, Context, ListenFilter, MessageLimits, Work, admit};
 use serde_json::{Value, json};
 
 use super::super::catalog::build;
@@ -14,7 +14,7 @@ fn a_tool_call_carries_its_arguments_as_sent() {
     assert!(work(session(SESSION), &message).starts_with("Tool { name: \"add\", index: 0"));
     let bare = request("tools/call", json!({"name": "add"}));
     assert!(work(session(SESSION), &bare).ends_with("arguments: None, task: None }"));
-    for arguments in [json!([]), json!(null), json!("x"), json!(1)] {
+    for arguments in [json!([]), json!("x"), json!(1)] {
         let message = request("tools/call", json!({"name": "add", "arguments": arguments}));
         refuses(session(SESSION), &message, -32602);
     }
@@ -50,9 +50,7 @@ fn input_responses_must_be_answers() {
         message["params"]["inputResponses"] = input;
         message
     };
-    for input in [json!(1), json!(null)] {
-        refuses(NO_SESSION, &with(input), -32602);
-    }
+    refuses(NO_SESSION, &with(json!(1)), -32602);
     let catalog = server();
     let unsound = |input: Value| {
         let text = with(input).to_string();
@@ -304,7 +302,7 @@ fn progress_tokens_are_strings_or_integers() {
     };
     work(session(SESSION), &call(json!("t")));
     work(session(SESSION), &call(json!(7)));
-    for token in [json!(1.5), json!(null), json!({}), json!(true)] {
+    for token in [json!(1.5), json!({}), json!(true)] {
         refuses(session(SESSION), &call(token), -32602);
     }
     refuses(
@@ -341,4 +339,95 @@ fn the_clients_answers_are_passed_on() {
             outcome: Err(br#"{"code":-1,"message":"no"}"#)
         }
     );
+}
+
+/// What a message asks for, without the room that its text leaves.
+fn asked(context: Context<'_>, message: &Value) -> String {
+    let text = message.to_string();
+    match admit(
+        &server(),
+        context,
+        text.as_bytes(),
+        &MessageLimits::default(),
+    ) {
+        Admission::Request(request) => format!("{:?} {:?}", request.work, request.input),
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn null_is_an_absent_member() {
+    let add = json!({"name": "add"});
+    let listen = |filter: Value| json!({"notifications": filter});
+    for (method, null, absent) in [
+        (
+            "tools/call",
+            json!({"name": "add", "arguments": null}),
+            &add,
+        ),
+        ("tools/call", json!({"name": "add", "task": null}), &add),
+        (
+            "tools/call",
+            json!({"name": "add", "inputResponses": null}),
+            &add,
+        ),
+        (
+            "tools/call",
+            json!({"name": "add", "requestState": null}),
+            &add,
+        ),
+        ("tools/list", json!({"cursor": null}), &json!({})),
+        (
+            "subscriptions/listen",
+            listen(json!({"promptsListChanged": null})),
+            &listen(json!({})),
+        ),
+        (
+            "subscriptions/listen",
+            listen(json!({"resourceSubscriptions": null})),
+            &listen(json!({})),
+        ),
+        (
+            "subscriptions/listen",
+            listen(json!({"taskIds": null})),
+            &listen(json!({})),
+        ),
+    ] {
+        assert_eq!(
+            asked(session(SESSION), &request(method, null.clone())),
+            asked(session(SESSION), &request(method, absent.clone())),
+            "{method} {null}"
+        );
+        assert_eq!(
+            asked(NO_SESSION, &modern(method, null.clone())),
+            asked(NO_SESSION, &modern(method, absent.clone())),
+            "{method} {null}"
+        );
+    }
+    let message = request("tools/list", json!({"_meta": null}));
+    assert_eq!(answer(session(SESSION), message.to_string())["id"], 1);
+    let token = json!({"name": "add", "_meta": {"progressToken": null}});
+    assert!(work(session(SESSION), &request("tools/call", token)).starts_with("Tool"));
+    let mut message = modern("tools/list", json!({}));
+    message["params"]["_meta"]["io.modelcontextprotocol/clientInfo"] = json!(null);
+    message["params"]["_meta"]["io.modelcontextprotocol/logLevel"] = json!(null);
+    assert!(answer(NO_SESSION, message.to_string())["result"].is_object());
+}
+
+#[test]
+fn what_is_required_cannot_be_null() {
+    for message in [
+        request("tools/call", json!({"name": null})),
+        request("resources/read", json!({"uri": null})),
+        request("logging/setLevel", json!({"level": null})),
+        request(
+            "completion/complete",
+            json!({"ref": null, "argument": {"name": "a", "value": ""}}),
+        ),
+    ] {
+        refuses(session(SESSION), &message, -32602);
+    }
+    let mut message = modern("tools/list", json!({}));
+    message["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!(null);
+    refuses(NO_SESSION, &message, -32602);
 }
