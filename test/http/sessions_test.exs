@@ -70,7 +70,7 @@ defmodule McpServer.HttpSessionsTest do
     both "does not end with a DELETE of an unknown version, and opens no stream for it", %{server: server} do
       session = HttpSession.open(server)
       version = [{"mcp-protocol-version", "1999-01-01"}]
-      data = %{"supported" => ["2026-07-28"], "requested" => "1999-01-01"}
+      data = %{"supported" => revisions(), "requested" => "1999-01-01"}
       error = %{"code" => -32022, "message" => "Unsupported protocol version", "data" => data}
 
       for request <- [get_stream(version), delete(version)] do

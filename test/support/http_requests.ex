@@ -11,6 +11,9 @@ defmodule McpServer.HttpRequests do
   @doc "The newest revision. Its requests need no session."
   def newest, do: @newest
 
+  @doc "All revisions, the newest first."
+  def revisions, do: [@newest, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]
+
   @doc "The client's description of itself."
   def info, do: @info
 

@@ -132,12 +132,12 @@ defmodule McpServer.HttpTable.Sessions do
       row("a #{revision} session with the header #{header}", ping.(header), 200, {:result, 1, %{}}, session: revision)
     end)
     |> Enum.concat(
-      for header <- ["v999", "2025-06-19", "", "2099-01-01-x"] do
+      for header <- ["v999", "2025-06-19", "", "2099-01-01-x", "2099-01-01"] do
         row(
           {"M20", "a session with the header #{inspect(header)}"},
           ping.(header),
           400,
-          {:error, -32022, 1, %{"supported" => [newest()], "requested" => header}},
+          {:error, -32022, 1, %{"supported" => revisions(), "requested" => header}},
           session: @latest
         )
       end

@@ -47,6 +47,8 @@ pub struct AcceptedHead {
     pub content_length: Option<u64>,
     /// Whether the head alone puts the message into the stateless era.
     pub stateless: bool,
+    /// Whether the endpoint has sessions.
+    pub sessions: bool,
     /// The CORS headers of every response to a page of an allowed origin; empty for other clients.
     pub cors_headers: Vec<(&'static str, String)>,
     pub(crate) mirrored: MirroredHeaders,
@@ -127,6 +129,7 @@ fn judge(policy: &Policy, head: &Head<'_>, is_page: bool) -> Result<AcceptedHead
         accepts_events: accepts.events,
         content_length,
         stateless,
+        sessions: policy.sessions(),
         cors_headers: Vec::new(),
         mirrored,
     })

@@ -79,6 +79,16 @@ impl MirroredHeaders {
         }
     }
 
+    /// The version, if it is of the stateless era and no revision has this name.
+    pub(crate) fn future_version(&self) -> Option<&str> {
+        match &self.version {
+            MirroredHeader::Says(version) if is_stateless_version(version) => {
+                Some(version.as_str()).filter(|version| Revision::parse(version).is_none())
+            }
+            _ => None,
+        }
+    }
+
     /// Checks the version of a session-era request. It may be any version of that era, because
     /// `initialize` decided which one applies.
     pub(crate) fn check_session_version(&self) -> Result<(), VersionFault<'_>> {

@@ -36,6 +36,16 @@ impl Context<'_> {
         self.http.is_some_and(|head| head.stateless)
     }
 
+    /// The refusal of a version that the server does not support.
+    pub(super) fn unsupported_version(&self, name: &str) -> Refusal {
+        Refusal::unsupported_version(name, self.http.is_none_or(|head| head.sessions))
+    }
+
+    /// The unknown version of the stateless era that the head names.
+    pub(super) fn future_version(&self) -> Option<&str> {
+        self.http.and_then(|head| head.mirrored.future_version())
+    }
+
     /// Whether the message came over HTTP without a session, so that no state outlives it.
     pub(super) fn is_sessionless(&self) -> bool {
         self.http.is_some() && self.session.is_none()
@@ -49,7 +59,7 @@ impl Context<'_> {
         head.mirrored
             .check_session_version()
             .map_err(|fault| match fault {
-                VersionFault::Unsupported(name) => Refusal::unsupported_version(name),
+                VersionFault::Unsupported(name) => self.unsupported_version(name),
                 VersionFault::Unreadable => Refusal::invalid_request(VersionFault::UNREADABLE),
             })
     }

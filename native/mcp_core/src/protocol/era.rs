@@ -16,7 +16,7 @@ use super::request::Work;
 use crate::catalog::Offer;
 use crate::json::View;
 use crate::jsonrpc::Id;
-use crate::revision::Revision;
+use crate::revision::{Era, Revision};
 
 /// The admission, and the revision to use for a refusal.
 pub(super) fn admit_request<'c, 'a, J: Json>(
@@ -59,12 +59,18 @@ fn admit_stateless<'c, 'a, J: Json>(
     params: Option<View<'_, 'a>>,
     limits: &MessageLimits,
 ) -> Admitted<'c, 'a> {
-    let version = meta::version(params)?;
+    let version = meta::version(params).map_err(|refusal| match context.future_version() {
+        // A client of a session of an unknown revision, which sends no `_meta`.
+        Some(name) => context.unsupported_version(name),
+        None => refusal,
+    })?;
     let client = meta::client(params)?;
     if let Some(head) = context.http {
         header_agreement::check_version(&head.mirrored, &version)?;
     }
-    let revision = meta::stateless_revision(&version)?;
+    let revision = Revision::parse(&version)
+        .filter(|revision| revision.era() == Era::Stateless)
+        .ok_or_else(|| context.unsupported_version(&version))?;
     if let Some(head) = context.http {
         header_agreement::check_target(&head.mirrored, method_name, params)?;
     }

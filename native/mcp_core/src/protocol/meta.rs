@@ -7,7 +7,6 @@ use super::refusal::Refusal;
 use crate::json::{Kind, View};
 use crate::jsonrpc::Id;
 use crate::model::LogLevel;
-use crate::revision::Revision;
 
 const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const CLIENT_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -178,13 +177,6 @@ pub(super) fn is_implementation(view: View<'_, '_>) -> bool {
         view.get(member)
             .is_some_and(|value| value.kind() == Kind::String)
     })
-}
-
-/// The stateless revision with this name.
-pub(super) fn stateless_revision(version: &str) -> Result<Revision, Refusal> {
-    Revision::parse(version)
-        .filter(|revision| *revision > Revision::NEWEST_SESSION)
-        .ok_or_else(|| Refusal::unsupported_version(version))
 }
 
 fn object<'d, 'a>(view: Option<View<'d, 'a>>, name: &str) -> Result<View<'d, 'a>, Refusal> {

@@ -89,13 +89,13 @@ impl Refusal {
         }
     }
 
-    /// A version the server does not support (2026-07-28). The error repeats only its first
-    /// characters.
+    /// A version that a server, with or without `sessions`, does not support. The error repeats
+    /// only its first characters.
     #[must_use]
-    pub fn unsupported_version(requested: &str) -> Self {
+    pub fn unsupported_version(requested: &str, sessions: bool) -> Self {
         let requested: String = requested.chars().take(MAX_ECHOED_VERSION).collect();
         Self {
-            data: Some(jsonrpc::unsupported_version_data(&requested)),
+            data: Some(jsonrpc::unsupported_version_data(&requested, sessions)),
             ..Self::standard(jsonrpc::UNSUPPORTED_VERSION)
         }
     }
