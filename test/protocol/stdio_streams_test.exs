@@ -45,6 +45,30 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       assert text(List.last(messages)) == "fine"
     end
 
+    test "a byte order mark, lines of white space, and a last line without an end are fine", context do
+      file = Path.join(context.tmp_dir, "input")
+
+      File.write!(file, [
+        "\uFEFF",
+        call(1, "echo", %{"text" => "first"}),
+        "\n \t\r\n  \n",
+        call(2, "echo", %{"text" => "last"})
+      ])
+
+      peer = start(vm(), input: "cat #{quoted(file)}", tmp_dir: context.tmp_dir)
+      assert Enum.sort(for _ <- 1..2, do: text(message(peer))) == ["first", "last"]
+      assert exit_status(peer) == 0
+    end
+
+    test "a byte order mark counts only at the beginning, and may come in parts", context do
+      peer = start(vm(), input: "cat", tmp_dir: context.tmp_dir)
+      for <<byte <- "\uFEFF">>, do: write_raw(peer, <<byte>>)
+      write_raw(peer, [call(1, "echo", %{"text" => "first"}), "\n"])
+      assert text(message(peer)) == "first"
+      write_raw(peer, ["\uFEFF", call(2, "echo", %{"text" => "second"}), "\n"])
+      assert %{"error" => %{"code" => -32700}} = message(peer)
+    end
+
     @tag req: "S6"
     test "one byte at a time, also inside a character", context do
       peer = start(vm(), input: "cat", tmp_dir: context.tmp_dir)

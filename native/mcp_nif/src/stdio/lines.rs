@@ -8,6 +8,8 @@ pub(super) const BATCH_BYTES: usize = 64 * 1024;
 const BATCH_LINES: usize = 256;
 /// The most bytes per read.
 const READ_BYTES: usize = 64 * 1024;
+/// The byte order mark of UTF-8, which some clients on Windows write before their first message.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The result of a search for lines.
 pub(super) enum Next {
@@ -29,6 +31,8 @@ pub(super) struct LineBuffer {
     searched: usize,
     /// Whether the line at `start` is being discarded.
     discarding: bool,
+    /// Whether the stream's first bytes were seen.
+    begun: bool,
 }
 
 impl LineBuffer {
@@ -65,6 +69,7 @@ impl LineBuffer {
 
     /// Takes the next batch. Its ranges are valid until [`LineBuffer::room`] is called.
     pub(super) fn next(&mut self, max_line: usize) -> Next {
+        self.begin();
         let mut lines = Vec::new();
         let first = self.start;
         while lines.len() < BATCH_LINES && self.start.saturating_sub(first) < BATCH_BYTES {
@@ -79,7 +84,7 @@ impl LineBuffer {
                 self.skip_past(end);
                 return Next::TooLong;
             } else {
-                lines.extend(self.without_line_end(line));
+                lines.extend(self.message(line));
             }
             self.skip_past(end);
         }
@@ -87,6 +92,28 @@ impl LineBuffer {
             self.incomplete(max_line)
         } else {
             Next::Lines(lines)
+        }
+    }
+
+    /// Ends the last line of the stream, if it has no line end. Returns whether there is one.
+    pub(super) fn end_last_line(&mut self) -> bool {
+        let cut = self.pending() > 0;
+        if cut {
+            self.bytes.push(b'\n');
+        }
+        cut
+    }
+
+    /// Skips a byte order mark at the beginning of the stream.
+    fn begin(&mut self) {
+        let sent = self.bytes.get(self.start..).unwrap_or_default();
+        if self.begun || (BYTE_ORDER_MARK.starts_with(sent) && sent != BYTE_ORDER_MARK) {
+            return;
+        }
+        self.begun = true;
+        if sent.starts_with(BYTE_ORDER_MARK) {
+            self.start = self.start.saturating_add(BYTE_ORDER_MARK.len());
+            self.searched = self.start;
         }
     }
 
@@ -106,10 +133,11 @@ impl LineBuffer {
         end
     }
 
-    /// The line without the CR before its LF; nothing for an empty line.
-    fn without_line_end(&self, line: Range<usize>) -> Option<Range<usize>> {
-        let length = self.length(&line);
-        (length > 0).then(|| line.start..line.start.saturating_add(length))
+    /// The line without the CR before its LF; nothing for a line of white space.
+    fn message(&self, line: Range<usize>) -> Option<Range<usize>> {
+        let text = self.bytes.get(line.clone()).unwrap_or_default();
+        let is_blank = text.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        (!is_blank).then(|| line.start..line.start.saturating_add(self.length(&line)))
     }
 
     /// The length of a line without a CR at its end.

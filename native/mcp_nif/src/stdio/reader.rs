@@ -190,6 +190,8 @@ impl Reader {
                 continue;
             }
             match rustix::io::read(input, spare_capacity(buffer.room())) {
+                // The client may close stdin without a line end after its last message.
+                Ok(0) if buffer.end_last_line() => return Ok(()),
                 Ok(0) => return Err(End::Eof),
                 Ok(_) => return Ok(()),
                 Err(Errno::AGAIN | Errno::INTR) => {}
