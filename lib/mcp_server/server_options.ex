@@ -408,7 +408,7 @@ defmodule McpServer.ServerOptions do
         ],
         init: [
           {:or, [nil], {:hook, 1}},
-          doc: "builds the `McpServer.Conn` of handlers from the request's head"
+          doc: "builds the `McpServer.Conn` of handlers from the request's head; it cannot set `principal` or `auth`"
         ],
         allowed_hosts: [
           :strings,

@@ -3,6 +3,7 @@ defmodule McpServer.HttpIdentityTest do
   use McpServer.HttpCase, async: true
 
   import McpServer.HttpRequests
+  import McpServer.TestLog, only: [capture_log: 1]
 
   @resource "https://mcp.example.com/mcp"
   @metadata %{
@@ -116,7 +117,7 @@ defmodule McpServer.HttpIdentityTest do
     @tag :capture_log
     both "that fails lets nobody in, and nothing out", @options, %{server: server} do
       log =
-        McpServer.TestLog.capture_log(fn ->
+        capture_log(fn ->
           for token <- ["crash", "garbage"], request <- everywhere() do
             {response, [message]} = HttpClient.exchange(server, as(request, token))
             assert response.status == 500
@@ -226,6 +227,45 @@ defmodule McpServer.HttpIdentityTest do
       }
 
       assert inspect(auth) == "#McpServer.Auth<issuer?: false, subject?: true, claims?: true>"
+    end
+  end
+
+  describe "a principal of init:" do
+    @doc false
+    def as_ada(_request), do: %McpServer.Conn{principal: "ada", assigns: %{from: "init"}}
+
+    @doc false
+    def with_grant(_request), do: %McpServer.Conn{auth: %McpServer.Auth{principal: "ada"}}
+
+    @doc false
+    def ada_or_eve(request) do
+      case List.keyfind(request.req_headers, "authorization", 0) do
+        {_name, "Bearer " <> name} -> {:ok, name}
+        nil -> {:error, :unauthorized}
+      end
+    end
+
+    # Sessions were found without it, so any client with the id of a session could use it.
+    for {name, options} <- [principal: [init: &__MODULE__.as_ada/1], auth: [init: &__MODULE__.with_grant/1]] do
+      both "does not exist: #{name}", unquote(options), %{server: server} do
+        session = HttpSession.open(server)
+
+        log =
+          capture_log(fn ->
+            assert HttpClient.status(server, modern_call("whoami")) == 500
+            assert HttpSession.status(session, legacy_call("whoami")) == 500
+          end)
+
+        assert log =~ "returned a conn with a principal or auth. Only identify: or auth: names the client"
+        assert HttpSession.status(session, legacy("ping")) == 200
+      end
+    end
+
+    both "may be the one of identify:",
+         [identify: &__MODULE__.ada_or_eve/1, init: &__MODULE__.as_ada/1],
+         %{server: server} do
+      assert HttpClient.text(HttpClient.answer(server, as(modern_call("whoami"), "ada"))) =~ ~s({"ada",)
+      assert capture_log(fn -> assert HttpClient.status(server, as(modern_call("whoami"), "eve")) == 500 end) =~ "init:"
     end
   end
 

@@ -125,7 +125,10 @@ defmodule McpServer.AuthTest do
 
   test "a server that takes no tokens does not start" do
     text = ~r/McpServer.AuthTest.Router has `scopes:`, which only a token grants/
-    assert_raise ArgumentError, text, fn -> McpServer.HttpServer.start_link(router: Router, port: 0) end
+    # `init:` cannot grant scopes.
+    for options <- [[], [init: fn _request -> %McpServer.Conn{} end]] do
+      assert_raise ArgumentError, text, fn -> McpServer.HttpServer.start_link([router: Router, port: 0] ++ options) end
+    end
 
     assert_raise ArgumentError, text, fn ->
       McpServer.Http.Mount.ensure(make_ref(), fn ->

@@ -248,6 +248,28 @@ defmodule McpServer.HttpPlugTest do
       assert text(server(init: init), %{modern_call("whoami") | target: "/a/b?c"}) =~ ~s(%{path: "/a/b"})
     end
 
+    test "of a user whom only the plugs know: a warning, once" do
+      before = &Plug.Conn.assign(&1, :current_scope, %{user: %{id: 1}})
+      open = fn server -> assert %{status: 200} = response(server, initialize()) end
+
+      log =
+        capture_log(fn ->
+          server = behind(before, assigns: %{of: "the warning"})
+          open.(server)
+          open.(server)
+        end)
+
+      text =
+        "is served without identify:, though the request has conn.assigns.current_scope. Its sessions belong to nobody"
+
+      assert [_before, _after] = String.split(log, text)
+
+      for options <- [[identify: fn conn -> {:ok, conn.assigns.current_scope.user.id} end], []] do
+        unnamed = if options == [], do: & &1, else: before
+        refute capture_log(fn -> open.(behind(unnamed, options)) end) =~ "without identify:"
+      end
+    end
+
     test "know the principal that identify: names" do
       identify = fn conn ->
         case Plug.Conn.get_req_header(conn, "authorization") do

@@ -106,19 +106,26 @@ defmodule McpServer.Http.Hook do
   defp base(%{init: nil} = mount, identity, sink), do: {:ok, Pipeline.conn(mount, sink, identity), sink}
 
   defp base(mount, identity, sink) do
-    with {:ok, base, sink} <- run(mount, :init, sink) do
-      case base do
-        %Conn{} ->
-          principal = identity.principal || base.principal
-          auth = identity.auth || base.auth
-          known = %{principal: principal, auth: auth, mount: mount.name, transport: :http, peer: Sink.peer(sink)}
-          {:ok, Map.merge(base, known), sink}
+    with {:ok, base, sink} <- run(mount, :init, sink), do: initialized(base, mount, identity, sink)
+  end
 
-        other ->
-          not_a_conn(other, mount.init, sink)
-      end
+  # The owner of a session is known before `init:` is called. So a principal of `init:` would own none, and any client
+  # with the session's id could use the session.
+  defp initialized(%Conn{} = base, mount, %{principal: principal, auth: auth}, sink) do
+    if base.principal in [nil, principal] and base.auth in [nil, auth] do
+      known = %{principal: principal, auth: auth, mount: mount.name, transport: :http, peer: Sink.peer(sink)}
+      {:ok, Map.merge(base, known), sink}
+    else
+      Logger.error(
+        "MCP init: #{named(mount.init)} returned a conn with a principal or auth. Only identify: or auth: names the " <>
+          "client: return {:ok, principal} from identify:, and leave both out of init:."
+      )
+
+      refused(:internal_error, nil, sink)
     end
   end
+
+  defp initialized(other, mount, _identity, sink), do: not_a_conn(other, mount.init, sink)
 
   defp not_a_conn(other, hook, sink) do
     Logger.error("MCP init: #{named(hook)} returned #{Outline.of(other)}. It returns a %McpServer.Conn{}.")

@@ -81,7 +81,7 @@ defmodule McpServer.Http.Mount do
   Raises `ArgumentError` if the router requires scopes and the server accepts no tokens: no client could use it.
   """
   @spec protected!(%{atom() => term()}, Catalog.t()) :: :ok
-  def protected!(%{auth: nil, identify: nil, init: nil, router: router}, catalog) do
+  def protected!(%{auth: nil, identify: nil, router: router}, catalog) do
     if Scopes.asked?(catalog) do
       raise ArgumentError,
             "#{inspect(router)} has `scopes:`, which only a token grants, and is served without auth: or identify:. " <>

@@ -5,6 +5,8 @@ defmodule McpServer.Http.Pipeline do
   #
   # The pipeline runs in the process that holds the request. The response goes to `sink`.
 
+  require Logger
+
   alias McpServer.{Auth, Catalog, Conn, Request}
   alias McpServer.Connection.{Calls, InFlight}
   alias McpServer.Http.{Exchange, Hook, Mount, SessionCall, Sessions, Sink, StatelessCall}
@@ -225,11 +227,30 @@ defmodule McpServer.Http.Pipeline do
   @doc "Opens the session of an `initialize` request, and answers the request."
   @spec open(Mount.t(), {:open, iodata(), McpServer.Protocol.opening()}, principal :: term(), Sink.t()) :: Sink.t()
   def open(mount, {:open, reply, opening}, principal, sink) do
+    warn_of_missing_owner(mount, assigns(sink))
+
     case Sessions.open(mount, opening, principal, Sink.peer(sink)) do
       {:ok, id} -> Sink.reply(sink, 200, [{"mcp-session-id", id} | Mount.json()], reply)
       {:error, :too_many} -> reply(sink, HTTP.answer(:too_many_sessions, 60))
     end
   end
+
+  # Plugs before this one know the user, but the session belongs to whoever has its id.
+  defp warn_of_missing_owner(%{identify: nil, id: id, router: router}, assigns) do
+    with name when name != nil <- Enum.find([:current_scope, :current_user], &(assigns[&1] != nil)),
+         key = {__MODULE__, :warned, id},
+         false <- :persistent_term.get(key, false) do
+      :persistent_term.put(key, true)
+
+      Logger.warning(
+        "MCP: #{inspect(router)} is served without identify:, though the request has conn.assigns.#{name}. Its " <>
+          "sessions belong to nobody: who knows the id of a session can use it. Give McpServer.HttpPlug an identify: " <>
+          "that returns {:ok, id} for this user. Logged once."
+      )
+    end
+  end
+
+  defp warn_of_missing_owner(_mount, _assigns), do: :ok
 
   defp reply(sink, {status, headers, body}), do: Sink.reply(sink, status, headers, body)
 
