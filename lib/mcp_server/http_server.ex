@@ -195,6 +195,7 @@ defmodule McpServer.HttpServer do
     with {:ok, listener, port} <- listen(options, mount.stall_timeout) do
       Logger.info("#{inspect(mount.router)} is served on #{address(options, port)}")
       warn_open(mount, options)
+      :ok = Mount.warn_of_slash(mount)
       Mount.publish(mount)
       {:ok, _supervisor} = Route.start_link(mount.routes)
       Process.send_after(self(), :refresh, @refresh_ms)

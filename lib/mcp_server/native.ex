@@ -108,6 +108,7 @@ defmodule McpServer.Native do
   # The rules of HTTP
   def http_policy(_options), do: unloaded()
   def http_check_head(_policy, _method, _target, _authority, _headers), do: unloaded()
+  def http_count_refusal(_status), do: unloaded()
   def http_admit(_catalog, _limits, _screened, _client, _body), do: unloaded()
   def http_admit_dirty(_catalog, _limits, _screened, _client, _body), do: unloaded()
   def http_answer(_kind, _details), do: unloaded()

@@ -94,17 +94,44 @@ defmodule McpServer.HttpIdentityTest do
     end
 
     @tag req: "H1"
-    both "comes after Host, Origin, method and content type", @options, %{server: server} do
+    both "comes after Host and Origin", @options, %{server: server} do
+      for headers <- [[{"origin", "https://evil.example"}], [{"host", "evil.example"}]] do
+        {response, [_message]} = HttpClient.exchange(server, post("{", headers))
+        assert {response.status, HttpResponse.header(response, "www-authenticate")} == {403, nil}
+      end
+    end
+
+    # RFC 6750 section 3: the challenge comes first, whatever else is wrong. Clients probe with a GET.
+    both "comes before method, content type, Accept, size, version and session", @options, %{server: server} do
+      challenge = ~s(Bearer resource_metadata="#{@metadata_url}")
+
       for {request, status} <- [
-            {post("{", [{"origin", "https://evil.example"}]), 403},
             {request("PUT"), 405},
+            {request("GET"), 406},
+            {request("GET", [{"accept", "text/event-stream"}]), 400},
+            {request("DELETE"), 400},
+            {delete([{"mcp-protocol-version", "1999-01-01"}]) |> of_session("none"), 400},
             {post("{", [{"content-type", "text/plain"}]), 415},
             {post("{", [{"accept", "text/html"}]), 406},
             {post("{", [{"content-length", "9999999"}]), 413}
           ] do
         {response, [_message]} = HttpClient.exchange(server, request)
+        assert {response.status, HttpResponse.header(response, "www-authenticate")} == {401, challenge}
+        {response, [_message]} = HttpClient.exchange(server, as(request, "ada"))
         assert {response.status, HttpResponse.header(response, "www-authenticate")} == {status, nil}
       end
+    end
+
+    both "comes before the method of a HEAD, whose answers have no body", @options, %{server: server} do
+      for {request, status} <- [{request("HEAD"), 401}, {as(request("HEAD"), "ada"), 405}] do
+        peer = HttpPeer.connect(server.port)
+        assert %{status: ^status, body: ""} = HttpPeer.request(peer, request)
+      end
+    end
+
+    both "a refusal closes no connection of a probing client", @options, %{server: server} do
+      peer = HttpPeer.connect(server.port)
+      for _ <- 1..2, do: assert(%{status: 401} = HttpPeer.request(peer, request("GET")))
     end
 
     both "its principal reaches the handler in both eras", @options, %{server: server} do
@@ -379,6 +406,17 @@ defmodule McpServer.HttpIdentityTest do
                ~s(Bearer resource_metadata="https://mcp.example.com#{well_known}/api/mcp")
     end
 
+    on_both "of a resource with a slash at its end: a warning", %{kind: kind} do
+      logged = fn resource ->
+        options = [resource_metadata: %{@metadata | "resource" => resource}, identify: &__MODULE__.who/1]
+        # The plug checks its options at the first request.
+        capture_log(fn -> assert HttpClient.status(HttpServers.start(kind, options), modern("ping")) == 401 end)
+      end
+
+      assert logged.(@resource <> "/") =~ "the resource of McpServer.HttpRouter ends with a slash."
+      refute logged.(@resource) =~ "ends with a slash"
+    end
+
     @tag req: ["G2", "R1"]
     test "has to name an authorization server" do
       for servers <- [nil, [], ["auth.example.com"], "https://auth.example.com"] do
@@ -395,7 +433,9 @@ defmodule McpServer.HttpIdentityTest do
       server = HttpServers.start(:listener, @options)
       target = "/.well-known/oauth-protected-resource"
       assert document(server, target, "GET", [{"host", "evil.example"}]).status == 403
-      assert document(server, target, "GET", [{"origin", "https://evil.example"}]).status == 403
+      # The document is public. A page needs it before it has a token.
+      response = document(server, target, "GET", [{"origin", "https://evil.example"}])
+      assert {response.status, HttpResponse.header(response, "access-control-allow-origin")} == {200, "*"}
     end
 
     test "is not there without being given" do

@@ -3,6 +3,8 @@ defmodule McpServer.Http.Mount do
   # One place where a router is served over HTTP: its checked options, and values built from them once.
   # `McpServer.HttpServer` and `McpServer.HttpPlug` have the same options; `McpServer.HttpServer` documents them.
 
+  require Logger
+
   alias McpServer.Auth.{Cache, Plan, Refusal, Scopes, Tenants, Verification}
   alias McpServer.Http.{Hook, Route, Usage}
   alias McpServer.{Catalog, Conn, JSON, Limit, ServerOptions}
@@ -168,10 +170,29 @@ defmodule McpServer.Http.Mount do
     with :error <- fetch(id) do
       protected!(options, Catalog.fetch(options.router))
       mount = new(id, options)
+      :ok = warn_of_slash(mount)
       publish(mount)
       {:ok, mount}
     end
     |> elem(1)
+  end
+
+  @doc """
+  Warns of a resource that ends with a slash. The server accepts requests with and without it, but clients compare the
+  resource with the URL that they were given (RFC 9728 section 3.3).
+  """
+  @spec warn_of_slash(t()) :: :ok
+  def warn_of_slash(%__MODULE__{policy: policy, router: router}) do
+    url = HTTP.metadata_url(policy)
+
+    if url && String.ends_with?(url, "/") do
+      Logger.warning(
+        "MCP: the resource of #{inspect(router)} ends with a slash. Clients compare it with the URL that they were " <>
+          "given: leave the slash out of resource:, or give all clients the URL with it."
+      )
+    end
+
+    :ok
   end
 
   @doc "Removes a mount that is no longer served."

@@ -29,6 +29,26 @@ defmodule McpServer.Http.Pipeline do
     case HTTP.check_head(mount.policy, Sink.head(sink)) do
       {:ok, accepted, context} -> accepted(mount, sink, accepted, context)
       {:answer, status, headers, body} -> Sink.reply(sink, status, headers, body)
+      {:unfit, answer, cors_headers} -> unfit(mount, sink, answer, cors_headers)
+    end
+  end
+
+  @doc """
+  Refuses a request whose head is for this endpoint, but wrong. The client is identified first: without credentials it
+  learns where to get them, whatever else is wrong (RFC 6750 section 3). Clients probe with a GET.
+  """
+  @spec unfit(Mount.t(), Sink.t(), HTTP.answer(), HTTP.headers()) :: Sink.t()
+  def unfit(mount, sink, {status, _headers, _body} = refusal, cors_headers) do
+    case Hook.identify(mount, %{sink | cors_headers: cors_headers}) do
+      {:ok, _identity, sink} ->
+        HTTP.count_refusal(status)
+        reply(sink, refusal)
+
+      {:answer, answer, sink} ->
+        reply(sink, answer)
+
+      {:closed, sink} ->
+        sink
     end
   end
 

@@ -140,6 +140,13 @@ defmodule McpServer.HttpServer.Connection do
     Pipeline.open(sink.mount, Outcome.of(opened), identity.principal, flow(sink, flow))
   end
 
+  defp answer({:unfit, {refusal, cors_headers}, head?, used, framing, flow}, _identity, sink) do
+    Usage.count(sink.account, :refused)
+    {head, sink} = Socket.take(sink, used)
+    sink = %{flow(sink, flow) | head: head, head?: head?, body: body(framing, false)}
+    Pipeline.unfit(sink.mount, sink, refusal, cors_headers)
+  end
+
   # Serves requests with hooks, sessions or chunked bodies.
   defp answer({:head, accepted, context, used, framing, continue?, flow}, identity, sink) do
     {head, sink} = Socket.take(sink, used)

@@ -102,10 +102,20 @@ defmodule McpServer.Protocol.HTTP do
   @spec policy(map()) :: {:ok, policy()} | {:error, String.t()}
   def policy(options), do: Native.http_policy(options)
 
-  @doc "Checks a head before its body is read. An `:answer` is complete."
-  @spec check_head(policy(), head()) :: {:ok, accepted_head(), context()} | {:answer, 200..599, headers(), binary()}
+  @doc """
+  Checks a head before its body is read. An `:answer` is complete. An `:unfit` head gets the answer with these CORS
+  headers, once its client is identified.
+  """
+  @spec check_head(policy(), head()) ::
+          {:ok, accepted_head(), context()}
+          | {:answer, 200..599, headers(), binary()}
+          | {:unfit, answer(), cors_headers :: headers()}
   def check_head(policy, %{method: method, target: target, headers: headers} = head),
     do: Native.http_check_head(policy, method, target, Map.get(head, :authority), headers)
+
+  @doc "Counts the answer to an `:unfit` head."
+  @spec count_refusal(status :: 200..599) :: :ok
+  def count_refusal(status), do: Native.http_count_refusal(status)
 
   @doc """
   Reads the body of a head. `revision` is the session's, `nil` without a session. `anonymous` is the access of a client
@@ -200,6 +210,7 @@ defmodule McpServer.Protocol.HTTP do
     * `:session_request` – a request of a session, admitted with the revision in its head, with the lengths of its head
       and of the whole request. The session may not exist, or may have agreed on another revision
     * `:head` – a request that a hook or a session must see
+    * `:unfit` – a refused head, the answer and its CORS headers for an identified client, and whether it is a HEAD
     * `:known` – such a request whose token is cached, with the token's digest and the lengths of head and request
     * `:denied` – a `:reply` or a `:refuse`, with the reason of the refused access for metrics
     * `:route` – a request below the path of a route, with the route's index, and whether it is a HEAD
@@ -214,6 +225,8 @@ defmodule McpServer.Protocol.HTTP do
           | {:session_request, {session_id :: String.t(), revision :: String.t()}, fields :: tuple(),
              events? :: boolean(), {head_bytes :: pos_integer(), used :: pos_integer()}, flow()}
           | {:head, accepted_head(), context(), used :: pos_integer(), framing(), continue? :: boolean(), flow()}
+          | {:unfit, {answer(), cors_headers :: headers()}, head? :: boolean(), used :: pos_integer(), framing(),
+             flow()}
           | {:known, digest :: binary(), {head_bytes :: pos_integer(), used :: pos_integer()}, next()}
           | {:denied, reason :: atom(), next()}
           | {:route, index :: non_neg_integer(), head? :: boolean(), used :: pos_integer(), framing(),

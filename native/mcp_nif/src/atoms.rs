@@ -106,6 +106,7 @@ rustler::atoms! {
     reply,
     ignore,
     token_required,
+    unfit,
     discovery,
     all,
     open,

@@ -265,6 +265,7 @@ defmodule McpServer.HttpTable.Front do
     [
       row("a query is not looked at", %{echo() | target: "/mcp?token=1"}, 200, @fine),
       row("another path", %{echo() | target: "/other"}, 404, @refused, only: :listener),
+      row("a slash behind the path", %{echo() | target: "/mcp/"}, 200, @fine, only: :listener),
       row("a path below", %{echo() | target: "/mcp/x"}, 404, @refused, only: :listener),
       row(
         {"SEC-01", "foreign Host on another path"},

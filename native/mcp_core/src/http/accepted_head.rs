@@ -7,6 +7,7 @@ use super::event_id::{EventId, LastEventId};
 use super::head::{Field, Head, printable};
 use super::host_and_origin::{self, Foreign};
 use super::media::{check_content, declared_length};
+use super::metadata::Metadata;
 use super::mirrored_headers::{MirroredHeader, MirroredHeaders};
 use super::policy::Policy;
 use crate::revision::{Era, Revision};
@@ -67,40 +68,84 @@ impl AcceptedHead {
     }
 }
 
+/// The response to a head that was not accepted: a refusal, the response to a browser's preflight,
+/// or the requested protected resource metadata.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadAnswer {
+    /// The response without CORS headers.
+    pub answer: HttpAnswer,
+    /// The CORS headers of every response to a page of an allowed origin; empty for other clients.
+    pub cors_headers: Vec<(&'static str, String)>,
+    /// Whether only an identified client gets it. A client without credentials must learn where to
+    /// get them, whatever else is wrong with its request (RFC 6750 section 3).
+    pub behind_identity: bool,
+}
+
+impl HeadAnswer {
+    /// The response with all headers.
+    #[must_use]
+    pub fn finished(self) -> HttpAnswer {
+        let mut answer = self.answer;
+        answer.headers.extend(self.cors_headers);
+        answer
+    }
+}
+
 /// Checks the head in this order: Host and Origin (403), path (404), method (405), content type
 /// (415), `Accept` (406), declared size (413), version of a GET or DELETE (400), session (400).
 ///
 /// # Errors
-/// The finished response: a refusal, the response to a browser's preflight, or the requested
-/// protected resource metadata.
-pub fn check_head(policy: &Policy, head: &Head<'_>) -> Result<AcceptedHead, HttpAnswer> {
+/// The finished response.
+pub fn check_head(policy: &Policy, head: &Head<'_>) -> Result<AcceptedHead, Box<HeadAnswer>> {
+    if let Some(metadata) = policy.metadata_at(head.path()) {
+        return Err(Box::new(HeadAnswer {
+            answer: public(policy, head, metadata),
+            cors_headers: Vec::new(),
+            behind_identity: false,
+        }));
+    }
     let cors_headers = cors::headers(policy, head, EXPOSED);
-    match judge(policy, head, !cors_headers.is_empty()) {
+    let place = check_place(policy, head, !cors_headers.is_empty());
+    let judged = place
+        .map_err(|answer| (answer, false))
+        .and_then(|()| judge(policy, head).map_err(|answer| (answer, true)));
+    match judged {
         Ok(accepted) => Ok(AcceptedHead {
             cors_headers,
             ..accepted
         }),
-        Err(mut answer) => {
-            answer.headers.extend(cors_headers);
-            Err(answer)
-        }
+        Err((answer, behind_identity)) => Err(Box::new(HeadAnswer {
+            answer,
+            cors_headers,
+            behind_identity,
+        })),
     }
 }
 
-fn judge(policy: &Policy, head: &Head<'_>, is_page: bool) -> Result<AcceptedHead, HttpAnswer> {
+/// The metadata document. It is public: pages of every origin read it before they have a token.
+fn public(policy: &Policy, head: &Head<'_>, metadata: &Metadata) -> HttpAnswer {
+    let answer = match host_and_origin::check_host(policy, head) {
+        Err(why) => foreign(why),
+        Ok(_) if cors::is_preflight(head) => cors::preflight(head, "GET"),
+        Ok(_) => metadata.serve(head.method),
+    };
+    answer.with("access-control-allow-origin", "*")
+}
+
+/// Checks that the request is for the endpoint, and may be sent to it by the page that sends it.
+fn check_place(policy: &Policy, head: &Head<'_>, is_page: bool) -> Result<(), HttpAnswer> {
     host_and_origin::check(policy, head).map_err(foreign)?;
-    let path = head.path();
-    let metadata = policy.metadata_at(path);
-    let is_served = policy.serves(path) || metadata.is_some();
-    if is_page && is_served && cors::is_preflight(head) {
-        return Err(cors::preflight(head, METHODS));
-    }
-    if let Some(metadata) = metadata {
-        return Err(metadata.serve(head.method));
-    }
-    if !policy.serves(path) {
+    if !policy.serves(head.path()) {
         return Err(answer::no_such_path());
     }
+    if is_page && cors::is_preflight(head) {
+        return Err(cors::preflight(head, METHODS));
+    }
+    Ok(())
+}
+
+/// Checks a request to the endpoint.
+fn judge(policy: &Policy, head: &Head<'_>) -> Result<AcceptedHead, HttpAnswer> {
     let mirrored = MirroredHeaders::read(head);
     let stateless = mirrored.is_stateless() || !policy.sessions();
     let verb = verb(head.method, stateless, policy.sessions())?;

@@ -31,21 +31,7 @@ impl Foreign {
 
 /// Checks Host and Origin against the policy.
 pub(crate) fn check(policy: &Policy, head: &Head<'_>) -> Result<(), Foreign> {
-    let host = match (
-        head.field("host"),
-        head.authority.or(head.target_authority()),
-    ) {
-        (Field::Repeated, _) => return Err(Foreign::ManyHosts),
-        (Field::Absent, None) => return Err(Foreign::NoHost),
-        (Field::Absent, Some(authority)) => allowed_host(policy, authority)?,
-        (Field::One(value), authority) => {
-            // Both are checked, because a proxy may have used either.
-            if let Some(authority) = authority {
-                allowed_host(policy, authority)?;
-            }
-            allowed_host(policy, printable(value).ok_or(Foreign::NotAHost)?)?
-        }
-    };
+    let host = check_host(policy, head)?;
     let is_allowed = match head.field("origin") {
         Field::Absent => true,
         Field::One(value) => printable(value)
@@ -57,6 +43,25 @@ pub(crate) fn check(policy: &Policy, head: &Head<'_>) -> Result<(), Foreign> {
         Ok(())
     } else {
         Err(Foreign::Origin)
+    }
+}
+
+/// Checks Host alone, and returns it.
+pub(crate) fn check_host(policy: &Policy, head: &Head<'_>) -> Result<Authority, Foreign> {
+    match (
+        head.field("host"),
+        head.authority.or(head.target_authority()),
+    ) {
+        (Field::Repeated, _) => Err(Foreign::ManyHosts),
+        (Field::Absent, None) => Err(Foreign::NoHost),
+        (Field::Absent, Some(authority)) => allowed_host(policy, authority),
+        (Field::One(value), authority) => {
+            // Both are checked, because a proxy may have used either.
+            if let Some(authority) = authority {
+                allowed_host(policy, authority)?;
+            }
+            allowed_host(policy, printable(value).ok_or(Foreign::NotAHost)?)
+        }
     }
 }
 

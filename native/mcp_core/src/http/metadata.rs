@@ -35,6 +35,11 @@ pub fn metadata_url(resource: &str) -> Option<String> {
     (!host.is_empty()).then(|| format!("{scheme}://{host}{WELL_KNOWN}{path}"))
 }
 
+/// A path without the one slash that it may have at its end.
+pub(super) fn without_slash(path: &str) -> &str {
+    path.strip_suffix('/').unwrap_or(path)
+}
+
 /// Whether `list` is a list of one or more URLs.
 fn names_urls(list: &[u8]) -> bool {
     let is_url = |view: View<'_, '_>| view.text().is_some_and(|url| metadata_url(&url).is_some());
@@ -81,10 +86,12 @@ impl Metadata {
         &self.url
     }
 
-    /// Whether it is served at `path`.
+    /// Whether it is served at `path`, with or without a slash at its end.
     pub(super) fn is_at(&self, path: &str) -> bool {
-        path.strip_prefix(WELL_KNOWN)
-            .is_some_and(|rest| rest == self.suffix || (self.root && rest.is_empty()))
+        let bare = |path| without_slash(path);
+        path.strip_prefix(WELL_KNOWN).is_some_and(|rest| {
+            bare(rest) == bare(&self.suffix) || (self.root && bare(rest).is_empty())
+        })
     }
 
     /// The response with the document.

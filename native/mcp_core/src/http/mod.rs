@@ -3,7 +3,7 @@
 //! [`check_head`] checks a head before the body is read: Host and Origin, path, method, content
 //! type, `Accept` and the declared size. An accepted head is an [`AcceptedHead`], which admission
 //! compares with the body ([`Context::http`](crate::protocol::Context)). A refused head gets a
-//! finished [`HttpAnswer`].
+//! finished [`HttpAnswer`], which may wait until the client is identified ([`HeadAnswer`]).
 //!
 //! ```
 //! use mcp_core::http::{Head, Policy, PolicyOptions, Verb, check_head};
@@ -18,7 +18,8 @@
 //! assert_eq!(check_head(&policy, &head).map(|accepted| accepted.verb), Ok(Verb::Post));
 //!
 //! head.headers = &[("host", b"localhost.evil.example")];
-//! assert_eq!(check_head(&policy, &head).map_err(|answer| answer.status), Err(403));
+//! let refused = check_head(&policy, &head).unwrap_err();
+//! assert_eq!(refused.finished().status, 403);
 //! # Ok::<(), mcp_core::http::PolicyError>(())
 //! ```
 
@@ -38,7 +39,7 @@ mod origin;
 mod policy;
 pub mod sse;
 
-pub use accepted_head::{AcceptedHead, Verb, check_head};
+pub use accepted_head::{AcceptedHead, HeadAnswer, Verb, check_head};
 pub use answer::{
     HttpAnswer, STREAM_HEADERS, authorization_unavailable, head_too_large, internal_error,
     is_header_value, malformed, overloaded, payload_too_large, request_timeout, resume_gone,

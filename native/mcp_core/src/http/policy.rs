@@ -1,7 +1,7 @@
 //! The requests that an endpoint accepts. Options are checked once, when the policy is made.
 
 use super::authority::Authority;
-use super::metadata::Metadata;
+use super::metadata::{Metadata, without_slash};
 use super::origin::Origin;
 
 /// The options of an endpoint's policy.
@@ -119,8 +119,11 @@ impl Policy {
         self.metadata.as_ref().map(Metadata::url)
     }
 
+    /// Whether the endpoint has the path, with or without a slash at its end.
     pub(super) fn serves(&self, path: Option<&str>) -> bool {
-        self.path.is_none() || self.path.as_deref() == path
+        self.path
+            .as_deref()
+            .is_none_or(|own| path.map(without_slash) == Some(without_slash(own)))
     }
 
     /// Whether the metadata document is served at `path`.

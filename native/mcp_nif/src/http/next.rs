@@ -8,13 +8,13 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use mcp_core::auth::{Denial, TokenDigest, Verdict};
-use mcp_core::http::{self, AcceptedHead, Head, HttpAnswer, Verb, check_head};
+use mcp_core::http::{self, AcceptedHead, Head, HeadAnswer, HttpAnswer, Verb, check_head};
 use mcp_core::http1::{Framing, HeadError, Limits, Progress, RequestHead, Version, read_head};
 use mcp_core::protocol::{Admission, Answer, Context, SessionContext, admit};
 use rustler::{Atom, Binary, Encoder, Env, Error, NifResult, ResourceArc, Term};
 
 use super::response;
-use super::rules::{AcceptedHeadResource, PolicyResource, context_term};
+use super::rules::{AcceptedHeadResource, PolicyResource, answer_terms, context_term};
 use crate::atoms;
 use crate::counters::{count, count_http};
 use crate::dirty::{Effort, twins};
@@ -181,12 +181,13 @@ impl<'a> Incoming<'_, 'a> {
         };
         let accepted = match check_head(&self.service.policy.0, &head) {
             Ok(accepted) => accepted,
-            Err(answer) => return self.refuse(&answer),
+            Err(refused) if refused.behind_identity => return self.unfit(&head, *refused),
+            Err(refused) => return self.refuse(&refused.finished()),
         };
         if let Some(guard) = &self.service.guard {
             match guard.judge(&head, seconds_since_1970()) {
                 Verdict::Known(digest) => self.token = Some(digest),
-                Verdict::Denied(denial) => return self.deny(guard, denial, accepted),
+                Verdict::Denied(denial) => return self.deny(guard, denial, accepted.cors_headers),
                 Verdict::Open => return self.for_process(accepted),
             }
         }
@@ -199,17 +200,42 @@ impl<'a> Incoming<'_, 'a> {
         }
     }
 
+    /// The refusal of a head, once its client is identified.
+    fn unfit(&self, head: &Head<'_>, refused: HeadAnswer) -> NifResult<Term<'a>> {
+        let verdict = self
+            .service
+            .guard
+            .as_ref()
+            .map(|guard| (guard, guard.judge(head, seconds_since_1970())));
+        match verdict {
+            Some((guard, Verdict::Denied(denial))) => {
+                self.deny(guard, denial, refused.cors_headers)
+            }
+            Some((_, Verdict::Known(_))) => self.refuse(&refused.finished()),
+            None if !self.service.hooks => self.refuse(&refused.finished()),
+            Some((_, Verdict::Open)) | None => Ok((
+                atoms::unfit(),
+                (answer_terms(self.env, refused.answer), refused.cors_headers),
+                self.head.method == "HEAD",
+                self.head.bytes,
+                self.framing(),
+                self.flow.term(self.env),
+            )
+                .encode(self.env)),
+        }
+    }
+
     /// The refusal of a token, with its name for metrics.
     fn deny(
         &self,
         guard: &GuardResource,
         denial: Denial,
-        accepted: AcceptedHead,
+        cors_headers: Vec<(&'static str, String)>,
     ) -> NifResult<Term<'a>> {
         let scopes: Vec<&str> = guard.scopes.iter().map(String::as_str).collect();
         let metadata = self.service.policy.0.metadata_url();
         let mut answer = denial.answer(&scopes, metadata);
-        answer.headers.extend(accepted.cors_headers);
+        answer.headers.extend(cors_headers);
         // The atom cannot come from input: the name is a constant of the core.
         let name = Atom::from_str(self.env, denial.name())?;
         Ok((atoms::denied(), name, self.respond(&answer)?).encode(self.env))

@@ -66,11 +66,23 @@ fn http_check_head<'a>(
             let accepted = ResourceArc::new(AcceptedHeadResource(accepted));
             Ok((atoms::ok(), accepted, context).encode(env))
         }
-        Err(answer) => {
+        Err(refused) if refused.behind_identity => {
+            let answer = answer_terms(env, refused.answer);
+            Ok((atoms::unfit(), answer, refused.cors_headers).encode(env))
+        }
+        Err(refused) => {
+            let answer = refused.finished();
             count_http(answer.status);
-            Ok(refused(env, answer))
+            Ok(self::refused(env, answer))
         }
     }
+}
+
+/// Counts a refusal that an identified client got.
+#[rustler::nif]
+fn http_count_refusal(status: u16) -> Atom {
+    count_http(status);
+    atoms::ok()
 }
 
 /// Method, target, authority and headers, as Elixir passes them.

@@ -1,6 +1,6 @@
 //! CORS: which answers a browser lets a page of another origin read.
 
-use super::head::{TestHead, policy, post};
+use super::head::{TestHead, header, policy, post};
 use mcp_core::http::Policy;
 
 const PAGE: &str = "https://app.example.com";
@@ -134,4 +134,84 @@ fn a_preflight_allows_the_headers_of_arguments_that_it_names() {
         allowed(&"mcp-param-a,".repeat(100)),
         ", mcp-param-a".repeat(100)
     );
+}
+
+#[test]
+fn pages_of_every_origin_may_read_the_metadata_document() {
+    let policy = policy(|options| {
+        options.allowed_origins = vec![PAGE.to_owned()];
+        options.resource_metadata = Some(
+            r#"{"resource":"https://mcp.example/mcp","authorization_servers":["https://as.example"]}"#
+                .to_owned(),
+        );
+    });
+    let document = "/.well-known/oauth-protected-resource/mcp";
+    for origin in [PAGE, "https://other.example", "null"] {
+        let get = TestHead {
+            method: "GET",
+            ..post()
+        };
+        let served = get.at(document).with("origin", origin).check_head(&policy);
+        let answer = served.expect_err("the document");
+        assert_eq!(answer.status, 200, "{origin}");
+        let named = answer
+            .headers
+            .iter()
+            .filter(|(name, _)| *name == "access-control-allow-origin");
+        assert_eq!(
+            named.map(|(_, value)| value.as_str()).collect::<Vec<_>>(),
+            ["*"]
+        );
+        let answer = preflight()
+            .at(document)
+            .with("origin", origin)
+            .check_head(&policy);
+        let answer = answer.expect_err("a preflight");
+        assert_eq!(
+            (
+                answer.status,
+                header(&answer, "access-control-allow-methods")
+            ),
+            (204, Some("GET"))
+        );
+        assert_eq!(header(&answer, "access-control-allow-origin"), Some("*"));
+    }
+    // A name that is resolved to this machine is still another host.
+    let foreign = post()
+        .at(document)
+        .set("host", "evil.example")
+        .check_head(&policy);
+    assert_eq!(foreign.map_err(|answer| answer.status), Err(403));
+}
+
+#[test]
+fn only_refusals_of_requests_to_the_endpoint_wait_for_an_identity() {
+    let policy = open_to_page();
+    let behind = |head: TestHead| head.refused(&policy).map(|refused| refused.behind_identity);
+    for head in [
+        post().set("host", "evil.example"),
+        post().with("origin", "https://other.example"),
+        post().at("/other"),
+        preflight().with("origin", PAGE),
+    ] {
+        assert_eq!(behind(head), Some(false));
+    }
+    let get = || TestHead {
+        method: "GET",
+        ..post()
+    };
+    for head in [
+        get(),
+        TestHead {
+            method: "PUT",
+            ..post()
+        },
+        post().set("content-type", "text/plain"),
+        post().set("accept", "text/html"),
+        post().with("content-length", "9999999"),
+        get().with("mcp-protocol-version", "1999-01-01"),
+    ] {
+        assert_eq!(behind(head), Some(true));
+    }
+    assert_eq!(behind(post()), None);
 }

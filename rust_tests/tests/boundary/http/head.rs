@@ -1,6 +1,8 @@
 //! Heads that tests change: a POST that every rule lets through.
 
-use mcp_core::http::{AcceptedHead, Head, HttpAnswer, Policy, PolicyOptions, check_head};
+use mcp_core::http::{
+    AcceptedHead, Head, HeadAnswer, HttpAnswer, Policy, PolicyOptions, check_head,
+};
 use serde_json::Value;
 
 #[derive(Clone)]
@@ -64,7 +66,16 @@ impl TestHead {
         self
     }
 
+    /// What is wrong with the head, if anything is.
+    pub(super) fn refused(&self, policy: &Policy) -> Option<HeadAnswer> {
+        self.judge(policy).err().map(|refused| *refused)
+    }
+
     pub(super) fn check_head(&self, policy: &Policy) -> Result<AcceptedHead, HttpAnswer> {
+        self.judge(policy).map_err(|refused| refused.finished())
+    }
+
+    fn judge(&self, policy: &Policy) -> Result<AcceptedHead, Box<HeadAnswer>> {
         let headers: Vec<(&str, &[u8])> = self
             .headers
             .iter()

@@ -33,7 +33,9 @@ fn only_the_endpoints_path_is_served() {
         ("/mcp?session=1", 0),
         ("http://localhost/mcp?x", 0),
         ("/", 404),
-        ("/mcp/", 404),
+        ("/mcp/", 0),
+        ("/mcp/?session=1", 0),
+        ("/mcp//", 404),
         ("/mcpx", 404),
         ("/MCP", 404),
         ("/%6dcp", 404),
@@ -130,6 +132,8 @@ fn the_metadata_document_is_served_at_its_well_known_paths() {
         "/.well-known/oauth-protected-resource",
         "/.well-known/oauth-protected-resource/api/mcp",
         "/.well-known/oauth-protected-resource/api/mcp?x=1",
+        "/.well-known/oauth-protected-resource/",
+        "/.well-known/oauth-protected-resource/api/mcp/",
     ] {
         let answer = get(target).check_head(&mcp).expect_err("the document");
         assert_eq!(answer.status, 200, "{target}");
@@ -150,7 +154,7 @@ fn the_metadata_document_is_served_at_its_well_known_paths() {
         );
     }
     for target in [
-        "/.well-known/oauth-protected-resource/",
+        "/.well-known/oauth-protected-resource//",
         "/.well-known/oauth-protected-resource/other",
         "/.well-known/oauth-protected-resource/mcp",
         "/.well-known/oauth-protected-resourcex",
