@@ -33,12 +33,18 @@ defmodule McpServer.Install do
     end
   end
 
-  @doc "Whether a name is valid for a server. Some clients pass it through a shell."
+  @doc """
+  Whether a name is valid for a server. Some clients pass it through a shell, and a client's command would read one with
+  a hyphen at its beginning as an option.
+  """
   @spec name(String.t()) :: :ok | {:error, String.t()}
   def name(name) do
-    if name =~ ~r/\A[A-Za-z0-9 _.-]{1,64}\z/ and String.trim(name) == name,
+    if name =~ ~r/\A[A-Za-z0-9][A-Za-z0-9 _.-]{0,63}\z/ and String.trim(name) == name,
       do: :ok,
-      else: {:error, "the name of a server is 1 to 64 characters of A-Z a-z 0-9 space _ . -, got: #{inspect(name)}"}
+      else:
+        {:error,
+         "the name of a server is 1 to 64 characters of A-Z a-z 0-9 space _ . -, of which the first is a letter or a " <>
+           "digit, got: #{inspect(name)}"}
   end
 
   @doc "Installs a server."

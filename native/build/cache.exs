@@ -2,9 +2,14 @@ defmodule McpServer.NativeBuild.Cache do
   @moduledoc """
   The user's cache: `precompiled` has released archives, `built` has libraries that cargo built.
 
-  `MCP_SERVER_NIF_CACHE` names its folder; the default is the system's folder for user caches. The files are not
-  trusted: every reader compares checksums.
+  `MCP_SERVER_NIF_CACHE` names its folder; the default is the system's folder for user caches.
+
+  An archive is compared with a checksum of the package. A library that cargo built has only the checksum of its own
+  file, which protects against damage but not against another user. So it is used only if nobody else can have written
+  it: see `private?/3`.
   """
+
+  import Bitwise, only: [&&&: 2]
 
   # How many files are kept: archives of versions and targets, builds of versions, compilers and settings.
   @newest %{"precompiled" => 16, "built" => 8}
@@ -34,6 +39,31 @@ defmodule McpServer.NativeBuild.Cache do
     end
   end
 
+  @doc """
+  Whether only this user can have written a file of a kind: the file, its folder and the folder of the cache belong to
+  the user, and neither group nor others may write there. What is missing counts as private. Not checked on Windows,
+  where a user's folders are private.
+  """
+  @spec private?(%{String.t() => String.t()}, String.t(), String.t()) :: boolean
+  def private?(env, kind, name) do
+    with path when path != nil <- path(env, kind, name), {:unix, _name} <- :os.type() do
+      own = own_uid()
+      kinds = Path.dirname(path)
+      Enum.all?([path, kinds, Path.dirname(kinds)], &own?(File.stat(&1), own))
+    else
+      _no_cache_or_windows -> true
+    end
+  end
+
+  defp own?({:ok, %{uid: uid, mode: mode}}, own), do: uid == own and (mode &&& 0o022) == 0
+  defp own?({:error, _missing}, _own), do: true
+
+  # Erlang does not tell it.
+  defp own_uid do
+    {uid, 0} = System.cmd("id", ["-u"])
+    uid |> String.trim() |> String.to_integer()
+  end
+
   @doc "Stores bytes, and deletes old files. If the cache cannot be written, it prints a line and continues."
   @spec store(%{String.t() => String.t()}, String.t(), String.t(), iodata) :: :ok
   def store(env, kind, name, bytes) do
@@ -56,12 +86,19 @@ defmodule McpServer.NativeBuild.Cache do
   defp write(path, bytes) do
     fresh = "#{path}.#{System.pid()}.new"
 
-    with :ok <- File.mkdir_p(Path.dirname(path)),
+    with :ok <- own_folder(path |> Path.dirname() |> Path.dirname()),
+         :ok <- own_folder(Path.dirname(path)),
          :ok <- File.write(fresh, bytes),
+         :ok <- File.chmod(fresh, 0o644),
          {:error, reason} <- File.rename(fresh, path) do
       _ = File.rm(fresh)
       {:error, reason}
     end
+  end
+
+  # Under the umask of some systems the user's group could write there.
+  defp own_folder(folder) do
+    if File.dir?(folder), do: :ok, else: with(:ok <- File.mkdir_p(folder), do: File.chmod(folder, 0o755))
   end
 
   defp forget_oldest(folder, newest) do

@@ -66,14 +66,25 @@ defmodule McpServer.NativeBuild.Cargo do
 
   defp kept(%{profile: "dev"}, _key), do: :error
 
-  # The checksum is verified first, because the VM crashes when it loads a damaged library.
+  # The checksum is verified first, because the VM crashes when it loads a damaged library. Code of another user would
+  # run in this VM.
   defp kept(options, key) do
     with {:ok, <<sum::32-bytes, bytes::binary>>} <- Cache.read(options.env, "built", key),
+         true <- Cache.private?(options.env, "built", key) or foreign(options, key),
          ^sum <- :crypto.hash(:sha256, bytes) do
       {:ok, bytes}
     else
       _missing_or_damaged -> :error
     end
+  end
+
+  defp foreign(options, key) do
+    Mix.shell().info(
+      "mcp_server: the library in #{Path.dirname(Cache.path(options.env, "built", key))} is not used, because others can " <>
+        "write there: `chmod go-w` this folder and the one above, or name a folder of your own in MCP_SERVER_NIF_CACHE"
+    )
+
+    false
   end
 
   # Cargo writes messages for people to stderr and messages for programs to stdout. Only stdout is captured, so

@@ -142,10 +142,27 @@ defmodule McpServer.InstallTest do
 
   describe "names" do
     test "that a shell, a file or a person could misread are refused", %{tmp_dir: dir} do
-      for name <- ["", "a;b", "a\nb", "../\"x", "$(rm)", " a", "a ", "ä", String.duplicate("a", 65), "a\n"],
+      for name <- [
+            "",
+            "-rf",
+            "--help",
+            "_a",
+            ".a",
+            "a;b",
+            "a\nb",
+            "../\"x",
+            "$(rm)",
+            " a",
+            "a ",
+            "ä",
+            String.duplicate("a", 65),
+            "a\n"
+          ],
           client <- Table.all() do
         refused =
-          {:error, "the name of a server is 1 to 64 characters of A-Z a-z 0-9 space _ . -, got: #{inspect(name)}"}
+          {:error,
+           "the name of a server is 1 to 64 characters of A-Z a-z 0-9 space _ . -, of which the first is a letter or a " <>
+             "digit, got: #{inspect(name)}"}
 
         assert Install.install(client, %{@stdio | name: name}, options(dir)) == refused
         assert Install.uninstall(client, name, options(dir)) == refused
@@ -195,8 +212,13 @@ defmodule McpServer.InstallTest do
       File.chmod!(real, 0o640)
       File.ln_s!("dotfiles.json", link)
       File.write!(real <> ".bak", "older")
+      # A link without a target, which somebody has put there.
+      elsewhere = Path.join(dir, "elsewhere")
+      File.ln_s!(elsewhere, real <> ".bak.1")
       assert {:ok, {:added, backup}} = ConfigFile.put(link, "k", "n", [{"a", 1}])
-      assert backup == real <> ".bak.1"
+      assert backup == real <> ".bak.2"
+      assert {File.read!(backup), Bitwise.band(File.stat!(backup).mode, 0o777)} == {"{}", 0o640}
+      refute File.exists?(elsewhere)
       assert File.read!(real <> ".bak") == "older"
       assert File.read_link(link) == {:ok, "dotfiles.json"}
       assert Bitwise.band(File.stat!(real).mode, 0o777) == 0o640

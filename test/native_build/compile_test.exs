@@ -178,6 +178,23 @@ defmodule McpServer.NativeBuild.CompileTest do
       assert installed(package) == "library 2"
     end
 
+    # The file's own checksum says nothing: whoever writes the library also writes its checksum.
+    test "a library that others can write is built again", context do
+      package = package(context)
+      cache = Path.join(context.tmp_dir, "cache")
+      env = %{"MCP_SERVER_NIF_CACHE" => cache}
+      bin = rust(context)
+      compile(context, package, env, bin)
+      [kept] = Path.wildcard(Path.join(cache, "built/*"))
+      File.write!(kept, [:crypto.hash(:sha256, "foreign"), "foreign"])
+      File.chmod!(Path.dirname(kept), 0o777)
+
+      compile(context, package, env, bin, "clean")
+      assert {said, 0} = compile(context, package, env, bin)
+      assert said =~ "mcp_server: the library in #{cache}/built is not used, because others can write there"
+      assert installed(package) == "library 2"
+    end
+
     test "a cache that cannot be written is said, and is no error", context do
       package = package(context)
       cache = Path.join(context.tmp_dir, "cache")

@@ -72,6 +72,22 @@ defmodule McpServer.NativeBuild.TargetTest do
       assert Cache.read(env, "built", "2") == :error
     end
 
+    test "is private unless others can write the file or a folder above it", context do
+      env = %{"MCP_SERVER_NIF_CACHE" => Path.join(context.tmp_dir, "cache")}
+      private? = fn -> Cache.private?(env, "built", "1") end
+      assert private?.()
+      Cache.store(env, "built", "1", "1")
+      assert private?.()
+
+      for path <- ["cache", "cache/built", "cache/built/1"], mode <- [0o777, 0o775, 0o757] do
+        path = Path.join(context.tmp_dir, path)
+        File.chmod!(path, mode)
+        refute private?.()
+        File.chmod!(path, 0o755)
+        assert private?.()
+      end
+    end
+
     test "is below the user's caches, or where MCP_SERVER_NIF_CACHE says", context do
       assert Cache.folder(%{}) == to_string(:filename.basedir(:user_cache, "mcp_server"))
       assert Cache.folder(%{"MCP_SERVER_NIF_CACHE" => ""}) == Cache.folder(%{})

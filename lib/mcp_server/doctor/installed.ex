@@ -2,7 +2,8 @@ defmodule McpServer.Doctor.Installed do
   @moduledoc false
   # Starts this project's servers from the clients' configuration files, as a client would start them.
   #
-  # Other entries are skipped, because their commands are not ours to run.
+  # Other entries are skipped. A file in the project may come from somebody else, with its commands and variables. So
+  # only what `mix mcp.install` would write now is started.
 
   alias McpServer.Doctor.{Finding, Start}
   alias McpServer.Install.{Launch, Place, Table}
@@ -19,15 +20,15 @@ defmodule McpServer.Doctor.Installed do
         scope <- [:user, :project],
         {:ok, path} <- [Place.file(client, scope, machine)],
         File.regular?(path),
-        finding <- file(client, path, name, patience),
+        finding <- file(client, path, name, {machine, patience}),
         do: finding
   end
 
-  defp file(%{format: :json} = client, path, name, patience) do
+  defp file(%{format: :json} = client, path, name, here) do
     case JSON.decode(File.read!(path), @read) do
       {:ok, %{} = content} ->
         for {entry, server} <- ours(content[client.key], name),
-            finding <- start(client, entry, server, patience),
+            finding <- start(client, entry, server, here),
             do: finding
 
       _unreadable ->
@@ -36,7 +37,7 @@ defmodule McpServer.Doctor.Installed do
   end
 
   # Files in other formats are not read.
-  defp file(_client, _path, _name, _patience), do: []
+  defp file(_client, _path, _name, _here), do: []
 
   defp unreadable(client, path) do
     [
@@ -59,19 +60,17 @@ defmodule McpServer.Doctor.Installed do
 
   defp words(_remote), do: []
 
-  defp start(client, entry, server, patience) do
+  defp start(client, entry, server, {machine, patience}) do
     who = "#{entry} in #{client.name}"
     repair = "Install it again: mix mcp.install #{client.id} ROUTER --name #{Launch.quoted(entry)}"
 
     case {words(server), url(server)} do
       {[_command | _arguments] = words, _url} ->
-        Start.findings(
-          who,
-          {:command, Enum.map_join(words, " ", &Launch.quoted/1)},
-          [env: env(server), cd: "/"],
-          repair,
-          patience
-        )
+        if Launch.made?(words, machine.project, home: machine.home) and server["env"] in [nil, %{}],
+          do: Start.findings(who, command(words), [env: [{~c"PATH", to_charlist(@path)}], cd: "/"], repair, patience),
+          else: [
+            Finding.warning("#{who} was not started, because `mix mcp.install` would not write it so here", repair)
+          ]
 
       {[], url} when is_binary(url) ->
         Start.findings(
@@ -87,12 +86,9 @@ defmodule McpServer.Doctor.Installed do
     end
   end
 
-  defp url(server), do: server["url"] || server["serverUrl"] || server["httpUrl"]
+  defp command(words), do: {:command, Enum.map_join(words, " ", &Launch.quoted/1)}
 
-  defp env(server) do
-    given = for {name, value} <- server["env"] || %{}, is_binary(value), do: {to_charlist(name), to_charlist(value)}
-    [{~c"PATH", to_charlist(@path)} | given]
-  end
+  defp url(server), do: server["url"] || server["serverUrl"] || server["httpUrl"]
 
   defp headers(server),
     do: for({name, value} <- server["headers"] || %{}, is_binary(value), do: {String.downcase(name), value})

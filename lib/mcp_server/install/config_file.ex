@@ -122,7 +122,7 @@ defmodule McpServer.Install.ConfigFile do
          :ok <- file(temporary, File.write(temporary, "", [:exclusive])),
          :ok <- file(temporary, File.chmod(temporary, mode)),
          :ok <- file(temporary, File.write(temporary, new, [:sync])),
-         {:ok, backup} <- backup(path, existed?),
+         {:ok, backup} <- backup(path, existed?, {old, mode}),
          :ok <- same(path, old),
          :ok <- file(path, File.rename(temporary, path)) do
       {:ok, backup}
@@ -142,11 +142,27 @@ defmodule McpServer.Install.ConfigFile do
     end
   end
 
-  defp backup(_path, false), do: {:ok, nil}
+  defp backup(_path, false, _old), do: {:ok, nil}
 
-  defp backup(path, true) do
-    backup = Enum.find(names(path), &(not File.exists?(&1)))
-    with :ok <- file(backup, File.cp(path, backup)), do: {:ok, backup}
+  defp backup(path, true, old) do
+    Enum.reduce_while(names(path), {:error, {:file, path, :eexist}}, fn name, _taken ->
+      case create(name, old) do
+        :ok -> {:halt, {:ok, name}}
+        {:error, :eexist} = taken -> {:cont, file(name, taken)}
+        error -> {:halt, file(name, error)}
+      end
+    end)
+  end
+
+  # An exclusive creation follows no link, not even one without a target.
+  defp create(name, {text, mode}) do
+    with {:ok, file} <- File.open(name, [:write, :exclusive]) do
+      try do
+        with :ok <- File.chmod(name, mode), do: IO.binwrite(file, text)
+      after
+        File.close(file)
+      end
+    end
   end
 
   defp names(path), do: ["#{path}.bak" | for(number <- 1..@max_backups, do: "#{path}.bak.#{number}")]

@@ -68,9 +68,39 @@ defmodule McpServer.Install.Launch do
     end)
   end
 
+  @word "(?:[A-Za-z0-9_./:=-]+|'(?:[^']|'\\\\'')*')"
+
+  @doc """
+  Whether `mix/3` makes this command now, for a server or a bridge of the project. Any other command in a file may be
+  somebody else's. The options are those of `mix/3`.
+  """
+  @spec made?([String.t()], Path.t(), keyword()) :: boolean()
+  def made?(["/bin/sh", "-c", script], project, options) do
+    with [_all, env, words] <- Regex.run(~r/(?: MIX_ENV=(#{@word}))? exec #{@word}((?: #{@word})+)\z/, script),
+         [task | _arguments] = words when task in ["mcp.stdio", "mcp.bridge"] <- unquoted(words),
+         options = Keyword.put(options, :mix_env, List.first(unquoted(env))),
+         {:ok, launch} <- mix(words, project, options) do
+      launch == shell(script)
+    else
+      _another -> false
+    end
+  end
+
+  def made?(_words, _project, _options), do: false
+
   @doc "Quotes a word for a shell."
   @spec quoted(String.t()) :: String.t()
   def quoted(word) do
     if word =~ ~r/\A[A-Za-z0-9_.\/:=-]+\z/, do: word, else: "'" <> String.replace(word, "'", "'\\''") <> "'"
+  end
+
+  # The words that `quoted/1` has made this text from.
+  defp unquoted(text) do
+    for [word] <- Regex.scan(~r/#{@word}/, text) do
+      case word do
+        "'" <> quoted -> quoted |> String.slice(0..-2//1) |> String.replace("'\\''", "'")
+        plain -> plain
+      end
+    end
   end
 end

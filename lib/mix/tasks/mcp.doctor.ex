@@ -10,8 +10,8 @@ defmodule Mix.Tasks.Mcp.Doctor do
 
   The task checks the versions of Elixir, Erlang/OTP and Rust, the native library, and the order of plugs in a Phoenix
   endpoint. It starts the router with `mix mcp.stdio`, and prints the start time and whether stdout carries only
-  messages. It starts the commands that `mix mcp.install` has written into the files of clients, without the environment
-  of your shell. It does not start other entries.
+  messages. It starts the commands in the files of clients, without the environment of your shell, if `mix mcp.install`
+  would write them now. It does not start other entries: a file in the project may come from somebody else.
 
   With `--url` it checks a server over HTTP: whether it answers, whether it checks `Host` and `Origin`, and whether a
   proxy delays streams.

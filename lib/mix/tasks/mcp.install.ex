@@ -22,8 +22,8 @@ defmodule Mix.Tasks.Mcp.Install do
 
   ## Options
 
-    * `--name NAME` – the name of the server in the client: up to 64 of `A-Z a-z 0-9 space _ . -` (the project's
-      application)
+    * `--name NAME` – the name of the server in the client: up to 64 of `A-Z a-z 0-9 space _ . -`, of which the
+      first is a letter or a digit (the project's application)
     * `--http URL` – the server at this URL, in place of a router; `--header "NAME: VALUE"` adds a header, which is
       written into the client's file
     * `--command COMMAND` – the command that the client starts, in place of a Mix task:
