@@ -88,6 +88,11 @@ impl Algorithm {
             .find_map(|(known, algorithm)| (known == name).then_some(algorithm))
     }
 
+    /// Every algorithm.
+    pub(super) fn all() -> impl Iterator<Item = Self> {
+        NAMES.into_iter().map(|(_, algorithm)| algorithm)
+    }
+
     /// The name of the algorithm.
     #[must_use]
     pub fn name(self) -> &'static str {

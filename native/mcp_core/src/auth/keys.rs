@@ -192,8 +192,13 @@ impl Key {
         })
     }
 
+    /// Whether a token could mean either key. Keys of different types may share a `kid` (RFC 7517
+    /// section 4.5): the token's algorithm chooses.
     fn contradicts(&self, other: &Self) -> bool {
-        self.kid.is_some() && self.kid == other.kid && self.material != other.material
+        self.kid.is_some()
+            && self.kid == other.kid
+            && self.material != other.material
+            && Algorithm::all().any(|algorithm| self.fits(algorithm) && other.fits(algorithm))
     }
 
     fn fits(&self, algorithm: Algorithm) -> bool {
