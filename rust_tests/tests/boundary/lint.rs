@@ -72,6 +72,43 @@ fn a_plain_schema_has_no_findings() {
 }
 
 #[test]
+fn keywords_that_clients_refuse_at_the_root_are_found_there() {
+    let plain =
+        json!({"type": "object", "properties": {"a": {"type": "string", "description": "A"}}});
+    for (keyword, value) in [
+        ("if", json!({"required": ["a"]})),
+        ("dependentSchemas", json!({"a": {}})),
+        ("const", json!({"a": "x"})),
+        ("propertyNames", json!({"maxLength": 8})),
+        (
+            "patternProperties",
+            json!({"^x": {"type": "string", "description": "X"}}),
+        ),
+        ("not", json!({"required": ["b"]})),
+    ] {
+        let mut schema = plain.clone();
+        schema[keyword] = value.clone();
+        let expected = ("root_combinator", format!("/inputSchema/{keyword}"));
+        assert!(of_schema(&schema).contains(&expected), "{keyword}");
+        let mut nested = plain.clone();
+        nested["properties"]["a"] = json!({"type": "object", "description": "A", "properties": {}});
+        nested["properties"]["a"][keyword] = value;
+        let found = of_schema(&nested);
+        assert!(
+            found.iter().all(|(code, _)| *code != "root_combinator"),
+            "{keyword}"
+        );
+    }
+    let mut schema = plain;
+    schema["if"] = json!({"required": ["a"]});
+    schema["then"] = json!({"required": ["a"]});
+    schema["else"] = json!({});
+    let found = of_schema(&schema);
+    let at_root = found.iter().filter(|(code, _)| *code == "root_combinator");
+    assert_eq!(at_root.count(), 1, "one finding for one condition");
+}
+
+#[test]
 fn a_required_property_may_come_from_elsewhere() {
     let closed = |more: Value| {
         let mut schema = json!({"type": "object", "properties": {"q": {

@@ -9,8 +9,20 @@ use mcp_core::catalog::ToolRule;
 use mcp_core::json::pointer;
 use mcp_core::schema::{Formats, dialect};
 
-/// Keywords that clients refuse at the root of an input schema.
-const ROOT: &[&str] = &["anyOf", "oneOf", "allOf", "not", "enum"];
+/// Keywords that clients refuse at the root of an input schema. `then` and `else` mean nothing
+/// without `if`.
+const ROOT: &[&str] = &[
+    "anyOf",
+    "oneOf",
+    "allOf",
+    "not",
+    "if",
+    "dependentSchemas",
+    "enum",
+    "const",
+    "propertyNames",
+    "patternProperties",
+];
 
 /// Keywords that some clients do not support below the root.
 const NESTED: &[&str] = &["oneOf", "allOf", "not", "if"];
