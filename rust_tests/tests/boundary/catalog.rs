@@ -278,6 +278,39 @@ fn the_view_of_a_tool_is_one_that_can_be_read() {
 }
 
 #[test]
+fn an_icon_is_an_image_and_no_script() {
+    let text = "icons[1].src: must be an https:, http: or data: URI";
+    for src in [
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "icon.png",
+        "",
+        "httpx://a",
+        " https://a",
+    ] {
+        let icons = json!([{"src": "https://a/icon.png"}, {"src": src}]);
+        for list in ["tools", "prompts", "resources", "resourceTemplates"] {
+            let message = refused(|definition| definition[list][0]["icons"] = icons.clone());
+            assert!(message.ends_with(text), "{list} {src}: {message}");
+        }
+        let message = refused(|definition| definition["server"]["info"]["icons"] = icons.clone());
+        assert!(
+            message.starts_with("server \"") && message.ends_with(text),
+            "{message}"
+        );
+    }
+    for src in [
+        "https://a/icon.png",
+        "HTTP://localhost/a",
+        "data:image/png;base64,AA==",
+    ] {
+        let mut definition = definition();
+        definition["tools"][0]["icons"] = json!([{"src": src}]);
+        assert!(build(&definition).is_ok(), "{src}");
+    }
+}
+
+#[test]
 fn what_cannot_be_served_is_named() {
     assert_eq!(
         refused(|definition| definition["resources"][0]["uri"] = json!("not a uri")),

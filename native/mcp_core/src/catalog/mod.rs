@@ -7,6 +7,7 @@ mod describe;
 mod extras;
 mod grant;
 pub mod header_parameters;
+mod icons;
 mod limits;
 mod lists;
 mod offer;
@@ -89,6 +90,9 @@ impl<J: Json> Catalog<J> {
         let dynamic = dynamic_lists(&definition.dynamic)?;
         let capabilities = Capabilities::of(&definition, &dynamic);
         let server = &definition.server;
+        if let Some(reason) = icons::fault(&server.info) {
+            return Err(targets::refused("server", &server.info, reason));
+        }
         let caching = Caching {
             ttl_ms: server.ttl_ms,
             scope: server.cache_scope,

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::CatalogError;
 use super::definition::Definition;
 use super::header_parameters::{self, HeaderParameter};
+use super::icons;
 use super::template::{Matcher, Template, TemplateLimits, is_valid_uri};
 use crate::apps::views;
 use crate::arguments::Plan;
@@ -272,6 +273,9 @@ fn entry<T: for<'de> Deserialize<'de>>(
     kind: &'static str,
     value: &Value,
 ) -> Result<T, CatalogError> {
+    if let Some(reason) = icons::fault(value) {
+        return Err(refused(kind, value, reason));
+    }
     T::deserialize(value).map_err(|error| refused(kind, value, error.to_string()))
 }
 
