@@ -47,9 +47,12 @@ defmodule McpServer.Dispatch do
   def run(catalog, %Request{kind: :tool, index: nil} = request, conn, max_bytes) do
     case RunTimeTool.admit(catalog, request) do
       {:ok, own, request} -> run(own, request, conn, max_bytes)
-      :hidden -> hidden(catalog, request, conn, max_bytes)
+      :hidden -> absent(catalog, request, conn, max_bytes)
     end
   end
+
+  def run(catalog, %Request{index: nil, stand_in: stand_in} = request, conn, max_bytes) when stand_in != nil,
+    do: absent(catalog, request, conn, max_bytes)
 
   def run(catalog, request, conn, max_bytes) do
     if Lists.filtered?(catalog, request),
@@ -83,6 +86,16 @@ defmodule McpServer.Dispatch do
     Permission.judge(entry, request, conn)
   catch
     kind, reason -> {:failed, Failure.new(kind, reason, __STACKTRACE__)}
+  end
+
+  # An unknown name. The check of a stand-in takes the time that the check of a hidden entry takes.
+  defp absent(catalog, %Request{stand_in: nil} = request, conn, max_bytes),
+    do: hidden(catalog, request, conn, max_bytes)
+
+  defp absent(catalog, %Request{stand_in: index} = request, conn, max_bytes) do
+    alike = %{request | index: index}
+    _verdict = judged(Handler.entry(catalog, alike), alike, conn)
+    hidden(catalog, request, conn, max_bytes)
   end
 
   # The same answer as for an undeclared entry.

@@ -16,7 +16,7 @@ defmodule McpServer.OpenTelemetry do
   | attribute | |
   |---|---|
   | `mcp.method.name`, `mcp.protocol.version`, `jsonrpc.request.id` | values of the request |
-  | `mcp.session.id` | the session's id, if there is a session |
+  | `mcp.session.id` | a digest of the session's id, if there is a session: the id itself is a credential |
   | `gen_ai.tool.name`, `gen_ai.operation.name` | of `tools/call`; the operation is `execute_tool` |
   | `gen_ai.prompt.name` | of `prompts/get` |
   | `network.transport` | `pipe` over stdio, `tcp` over HTTP |
@@ -148,7 +148,7 @@ defmodule McpServer.OpenTelemetry do
   defp attributes(call, options) do
     call
     |> Attributes.of_call()
-    |> Map.merge(%{"jsonrpc.request.id" => to_string(call.id), "mcp.session.id" => call.session_id})
+    |> Map.merge(%{"jsonrpc.request.id" => to_string(call.id), "mcp.session.id" => digest(call.session_id)})
     |> Map.merge(uri(call, options))
     |> Map.merge(own(call.conn, options))
     |> present()
@@ -159,6 +159,10 @@ defmodule McpServer.OpenTelemetry do
        do: %{"mcp.resource.uri" => uri}
 
   defp uri(_call, _options), do: %{}
+
+  # Whoever reads traces must not be able to use the session.
+  defp digest(nil), do: nil
+  defp digest(id), do: :crypto.hash(:sha256, id) |> binary_part(0, 16) |> Base.encode16(case: :lower)
 
   defp own(_conn, %{attributes: nil}), do: %{}
 

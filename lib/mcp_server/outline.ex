@@ -74,7 +74,36 @@ defmodule McpServer.Outline do
   defp replace(status, _key), do: status
 
   @doc """
-  The message of an exception, without the terms that caused it.
+  A text on one line: control characters become escapes, and so do characters that change the direction of the text.
+
+  A peer's text in the log must neither look like another line nor control a terminal.
+
+      iex> McpServer.Outline.line("done\\n\\e[2Jroot logged in")
+      ~S(done\\n\\e[2Jroot logged in)
+      iex> McpServer.Outline.line("日本 ü")
+      "日本 ü"
+  """
+  @spec line(binary()) :: String.t()
+  def line(text), do: for(part <- parts(text), into: "", do: part)
+
+  defp parts(<<character::utf8, rest::binary>>), do: [shown(character) | parts(rest)]
+  defp parts(<<byte, rest::binary>>), do: ["\\x" <> Base.encode16(<<byte>>) | parts(rest)]
+  defp parts(""), do: []
+
+  # C0, DEL and C1; line and paragraph separators; directions of the text.
+  defp shown(character)
+       when character in 0..0x1F or character in 0x7F..0x9F or character in 0x2028..0x202E or
+              character in 0x2066..0x2069,
+       do: <<character::utf8>> |> inspect() |> escape(character)
+
+  defp shown(character), do: <<character::utf8>>
+
+  # `inspect/1` escapes control characters only.
+  defp escape("\"\\" <> escaped, _character), do: "\\" <> String.trim_trailing(escaped, "\"")
+  defp escape(_plain, character), do: "\\u{" <> Integer.to_string(character, 16) <> "}"
+
+  @doc """
+  The message of an exception, without the terms that caused it, on one line.
 
   The message of a `RuntimeError` stays, because its author wrote it. In other messages quoted parts are removed,
   because they can be terms.
@@ -85,27 +114,29 @@ defmodule McpServer.Outline do
       ~s(cannot parse "..." as date)
   """
   @spec message(Exception.t()) :: String.t()
-  def message(%module{term: term}) when is_map_key(@terms, module), do: @terms[module] <> of(term)
-  def message(%KeyError{key: key, term: term}), do: "key #{of(key)} not found in: #{of(term)}"
+  def message(exception), do: exception |> said() |> line()
+
+  defp said(%module{term: term}) when is_map_key(@terms, module), do: @terms[module] <> of(term)
+  defp said(%KeyError{key: key, term: term}), do: "key #{of(key)} not found in: #{of(term)}"
 
   # Elixir 1.20 does not have this exception.
-  def message(%{__struct__: BadStructError, struct: struct, term: term}),
+  defp said(%{__struct__: BadStructError, struct: struct, term: term}),
     do: "expected a struct named #{inspect(struct)}, got: #{of(term)}"
 
-  def message(%BadBooleanError{operator: operator, term: term}),
+  defp said(%BadBooleanError{operator: operator, term: term}),
     do: "expected a boolean on left-side of #{inspect(operator)}, got: #{of(term)}"
 
-  def message(%BadArityError{function: function, args: args}),
+  defp said(%BadArityError{function: function, args: args}),
     do: "#{inspect(function)} called with #{length(args)} arguments"
 
-  def message(%Protocol.UndefinedError{protocol: protocol, value: value}),
+  defp said(%Protocol.UndefinedError{protocol: protocol, value: value}),
     do: "protocol #{inspect(protocol)} not implemented for #{of(value)}"
 
   # These messages name a function, or are the author's text of `raise "text"`.
-  def message(%module{} = exception) when module in [FunctionClauseError, UndefinedFunctionError, RuntimeError],
+  defp said(%module{} = exception) when module in [FunctionClauseError, UndefinedFunctionError, RuntimeError],
     do: text(exception)
 
-  def message(exception), do: exception |> text() |> without_quoted()
+  defp said(exception), do: exception |> text() |> without_quoted()
 
   # `message/1` of a user's exception is user code, so its text may be long or invalid.
   defp text(exception) do

@@ -45,6 +45,8 @@ defmodule McpServer.Request do
   * `:refusal` – the refusal of a faulty request, for clients that may see the named entry
   * `:hidden` – the result for all other clients: an answer, or another request, such as for a template that also
     matches a resource's URI. Both are `nil` if all clients may see the entry.
+  * `:stand_in` – the index of a hidden entry whose check takes as long as that of the unknown name would. The result
+    is `:hidden`, unless there is a run-time tool of that name
   """
   @type t :: %__MODULE__{
           id: id(),
@@ -66,6 +68,7 @@ defmodule McpServer.Request do
           run_time: %{required(:entry) => map(), optional(atom()) => term()} | nil,
           refusal: answer() | nil,
           hidden: answer() | t() | nil,
+          stand_in: non_neg_integer() | nil,
           meta: map()
         }
 
@@ -92,6 +95,7 @@ defmodule McpServer.Request do
     :run_time,
     :refusal,
     :hidden,
+    :stand_in,
     arguments: %{},
     unsound_responses: [],
     repairs: [],

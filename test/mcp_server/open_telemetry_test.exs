@@ -134,7 +134,10 @@ defmodule McpServer.OpenTelemetryTest do
       )
 
       assert_received {:started, span, ^expected, %{links: ^links, attributes: attributes}}
-      assert {attributes["mcp.session.id"], attributes["network.transport"]} == {"s", "tcp"}
+
+      assert {attributes["mcp.session.id"], attributes["network.transport"]} ==
+               {"043a718774c572bd8a25adbeb1bfcd5c", "tcp"}
+
       done = %{outcome: :ok, error_type: nil, error_code: nil}
       OpenTelemetry.handle([:mcp_server, :call, :stop], %{}, Map.merge(call, done), options())
       assert_received {:ended, ^span, _pid}

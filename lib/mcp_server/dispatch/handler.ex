@@ -7,7 +7,8 @@ defmodule McpServer.Dispatch.Handler do
   @doc "The router's entry for a request, `nil` for a list."
   @spec entry(Catalog.t(), Request.t()) :: map() | nil
   def entry(_catalog, %Request{kind: :tool, index: nil, run_time: %{entry: entry}}), do: entry
-  def entry(_catalog, %Request{kind: :tool, index: nil}), do: nil
+  # A list, or an unknown name.
+  def entry(_catalog, %Request{index: nil}), do: nil
   def entry(catalog, %Request{kind: :tool, index: index}), do: elem(catalog.tools, index)
 
   def entry(catalog, %Request{kind: kind, index: index}) when kind in [:prompt, :complete_prompt],

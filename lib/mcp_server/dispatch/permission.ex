@@ -140,9 +140,34 @@ defmodule McpServer.Dispatch.Permission do
     if said[asked], do: allowed(rest, said, conn), else: {0, said}
   end
 
-  @doc "Whether the client may read the URI, and so get its changes. False for an unknown URI."
+  @doc """
+  Whether the client may read the URI, and so get its changes. False for an unknown URI, after a check of a stand-in.
+  """
   @spec readable?(Catalog.t(), Request.t(), Conn.t(), uri :: String.t()) :: boolean()
-  def readable?(catalog, request, conn, uri), do: readable?(catalog, request, conn, uri, [])
+  def readable?(catalog, request, conn, uri) do
+    if Protocol.find_resource(catalog, uri, []) == :not_found do
+      pretend(catalog, request, conn, uri)
+      false
+    else
+      readable?(catalog, request, conn, uri, [])
+    end
+  end
+
+  # Otherwise an answer without a check would tell that no resource has the URI.
+  defp pretend(catalog, request, conn, uri) do
+    case for %{access: %{rule: [_ | _]}} = entry <-
+               Tuple.to_list(catalog.resources) ++ Tuple.to_list(catalog.templates),
+             do: entry do
+      [] ->
+        :ok
+
+      hidden ->
+        entry = Enum.at(hidden, :erlang.phash2(uri, length(hidden)))
+        judge(entry, %{request | kind: :resource, name: uri, arguments: %{}}, conn)
+    end
+  catch
+    _kind, _reason -> :ok
+  end
 
   defp readable?(catalog, request, conn, uri, without) do
     with {kind, index, variables} <- Protocol.find_resource(catalog, uri, without) do

@@ -17,7 +17,7 @@ defmodule McpServer.Protocol.Outcome do
 
   defp request(
          {id, method, revision, kind, index, name, arguments, token, client, input, task, repairs, refusal, hidden,
-          meta}
+          stand_in, meta}
        ) do
     {info, capabilities, log_level} = client || {nil, nil, nil}
     {responses, unsound, state} = input
@@ -42,6 +42,7 @@ defmodule McpServer.Protocol.Outcome do
         repairs: repairs,
         refusal: refusal,
         hidden: hidden(hidden),
+        stand_in: stand_in,
         meta: meta
     }
   end

@@ -137,7 +137,29 @@ fn a_request_for_what_may_be_hidden_brings_both_answers() {
         (Some(400), None)
     );
     assert_eq!(told(json!({"name": "t0"})), (None, None));
-    assert_eq!(told(json!({"name": "t9"})), (Some(200), None));
+    // An unknown name goes the way of a hidden one, so that nothing but the name differs.
+    assert_eq!(told(json!({"name": "t9"})), (None, Some(unknown("t9"))));
+    let asked = json!({"name": "t9", "task": {}});
+    assert_eq!(told(asked), (Some(200), Some(unknown("t9"))));
+    assert_eq!(
+        told(json!({"name": "t9", "arguments": []})),
+        (Some(400), None)
+    );
+}
+
+#[test]
+fn an_unknown_name_always_has_the_same_stand_in() {
+    let catalog = server();
+    let stand_in = |name: &str| catalog.stand_in_for(&[ListKind::Tools], name);
+    for name in ["t9", "", "another", "日本"] {
+        let entry = stand_in(name).expect("a hidden tool");
+        assert!(catalog.is_guarded(entry));
+        assert_eq!(stand_in(name), Some(entry));
+    }
+    assert_eq!(
+        catalog.stand_in_for(&[ListKind::ResourceTemplates], "t9"),
+        None
+    );
 }
 
 #[test]

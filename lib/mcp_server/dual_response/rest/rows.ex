@@ -7,7 +7,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Paging, Resource, Rest, Sorting}
   alias McpServer.DualResponse.Rest.{Endpoint, Pages}
-  alias McpServer.JSON
+  alias McpServer.{JSON, Outline}
 
   @doc "The response with the rows."
   @spec answer(Rest.t(), Endpoint.form(), Resource.t(), Endpoint.selection(), DualResponse.identity() | :any) ::
@@ -66,7 +66,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
   defp refuse(rest, error), do: Rest.refuse(unwritable(rest.server, error))
 
   defp unwritable(server, %JSON.EncodeError{} = error) do
-    Logger.error("#{inspect(server)}: a row cannot be written as JSON: #{Exception.message(error)}")
+    Logger.error("#{inspect(server)}: a row cannot be written as JSON: #{Outline.line(Exception.message(error))}")
     Error.new(:query_execution_failed, "The query gave rows that cannot be sent")
   end
 

@@ -55,6 +55,15 @@ impl Rules {
     pub(super) fn filter(&self, kind: ListKind) -> bool {
         self.list(kind).iter().any(Option::is_some)
     }
+
+    /// The indexes of these entries.
+    pub(super) fn guarded(&self, kind: ListKind) -> Vec<usize> {
+        let rules = self.list(kind).iter().enumerate();
+        rules
+            .filter(|(_, rule)| rule.is_some())
+            .map(|(index, _)| index)
+            .collect()
+    }
 }
 
 /// The rules that a client satisfies, one bit each. Rule 0 is the lowest bit of the first byte.

@@ -66,6 +66,7 @@ pub struct Catalog<J: Json> {
     rules: Rules,
     public: Public,
     filtered: [bool; 4],
+    guarded: [Vec<usize>; 4],
     page_size: usize,
     fingerprint: u64,
     tools: Vec<ToolTarget<J>>,
@@ -117,6 +118,7 @@ impl<J: Json> Catalog<J> {
             resource_uris: names(resources),
             page_size: server.page_size,
             filtered: ListKind::ALL.map(|kind| definition.rules.filter(kind)),
+            guarded: ListKind::ALL.map(|kind| definition.rules.guarded(kind)),
             run_time_tools: definition.run_time_tools,
             rules: definition.rules,
             public: definition.public,
@@ -224,6 +226,22 @@ impl<J: Json> Catalog<J> {
     #[must_use]
     pub fn is_guarded(&self, entry: Entry) -> bool {
         entry == Entry::RUN_TIME || self.rules.of(entry).is_some()
+    }
+
+    /// An entry of the lists that only some clients may see, to stand in for an unknown name. The
+    /// same name always has the same stand-in. `None` if all clients may see all entries.
+    #[must_use]
+    pub fn stand_in_for(&self, kinds: &[ListKind], name: &str) -> Option<Entry> {
+        let guarded: Vec<Entry> = kinds
+            .iter()
+            .flat_map(|kind| {
+                let indexes = self.guarded.get(*kind as usize).into_iter().flatten();
+                indexes.map(|index| Entry::new(*kind, *index))
+            })
+            .collect();
+        let number = cursor::fingerprint(name.as_bytes());
+        let chosen = number.checked_rem(u64::try_from(guarded.len()).ok()?)?;
+        guarded.get(usize::try_from(chosen).ok()?).copied()
     }
 
     /// Whether the entry may be used without a token.

@@ -1,4 +1,5 @@
-//! The catalogue without the entries that are hidden from a client.
+//! The catalogue without the entries that are hidden from a client, or with a stand-in for an
+//! unknown name.
 
 use std::ops::Deref;
 
@@ -28,9 +29,13 @@ impl Entry {
 
 /// The catalogue without some entries. Every look-up skips them, so responses are the same as if
 /// they had never been declared.
+///
+/// With a stand-in, look-ups of unknown names find this entry. A request for an unknown name is
+/// then handled like one for a hidden entry, and takes as long.
 pub struct Offer<'c, 'w, J: Json> {
     catalog: &'c Catalog<J>,
     without: &'w [Entry],
+    stand_in: Option<Entry>,
 }
 
 impl<J: Json> Clone for Offer<'_, '_, J> {
@@ -53,7 +58,26 @@ impl<'c, 'w, J: Json> Offer<'c, 'w, J> {
     /// The catalogue without these entries.
     #[must_use]
     pub const fn new(catalog: &'c Catalog<J>, without: &'w [Entry]) -> Self {
-        Self { catalog, without }
+        Self {
+            catalog,
+            without,
+            stand_in: None,
+        }
+    }
+
+    /// The catalogue with an entry that stands in for unknown names of its list.
+    #[must_use]
+    pub const fn with_stand_in(self, entry: Entry) -> Self {
+        Self {
+            stand_in: Some(entry),
+            ..self
+        }
+    }
+
+    /// The index of the stand-in, if it is of this list.
+    fn stand_in(self, kind: ListKind) -> Option<usize> {
+        let entry = self.stand_in.filter(|entry| entry.kind == kind);
+        entry.map(|entry| entry.index)
     }
 
     /// The whole catalogue.
@@ -84,28 +108,55 @@ impl<'c, 'w, J: Json> Offer<'c, 'w, J> {
     #[must_use]
     pub fn find_tool(self, name: &str) -> Option<(usize, &'c ToolTarget<J>)> {
         let found = self.catalog.find_tool(name);
-        found.filter(|(index, _)| self.has(ListKind::Tools, *index))
+        let found = found.filter(|(index, _)| self.has(ListKind::Tools, *index));
+        found.or_else(|| {
+            let index = self.stand_in(ListKind::Tools)?;
+            Some((index, self.catalog.tool(index)?))
+        })
     }
 
     /// The prompt with this name, and its index.
     #[must_use]
     pub fn find_prompt(self, name: &str) -> Option<(usize, &'c PromptTarget)> {
         let found = self.catalog.find_prompt(name);
-        found.filter(|(index, _)| self.has(ListKind::Prompts, *index))
+        let found = found.filter(|(index, _)| self.has(ListKind::Prompts, *index));
+        found.or_else(|| {
+            let index = self.stand_in(ListKind::Prompts)?;
+            Some((index, self.catalog.prompts.get(index)?))
+        })
     }
 
     /// The resource or template for a URI.
     #[must_use]
     pub fn find_resource(self, uri: &str) -> Option<ReadTarget> {
-        self.catalog
-            .find_read_target(uri, |kind, index| self.has(kind, index))
+        let found = self
+            .catalog
+            .find_read_target(uri, |kind, index| self.has(kind, index));
+        found.or_else(|| match self.stand_in? {
+            Entry {
+                kind: ListKind::Resources,
+                index,
+            } => Some(ReadTarget::Resource { index }),
+            Entry {
+                kind: ListKind::ResourceTemplates,
+                index,
+            } => Some(ReadTarget::Template {
+                index,
+                variables: Vec::new(),
+            }),
+            _ => None,
+        })
     }
 
     /// The template whose text is `uri_template`, and its index.
     #[must_use]
     pub fn find_template(self, uri_template: &str) -> Option<(usize, &'c TemplateTarget)> {
         let found = self.catalog.find_template(uri_template);
-        found.filter(|(index, _)| self.has(ListKind::ResourceTemplates, *index))
+        let found = found.filter(|(index, _)| self.has(ListKind::ResourceTemplates, *index));
+        found.or_else(|| {
+            let index = self.stand_in(ListKind::ResourceTemplates)?;
+            Some((index, self.catalog.templates.get(index)?))
+        })
     }
 
     /// The index of the static resource with this URI.

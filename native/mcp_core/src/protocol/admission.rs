@@ -124,6 +124,7 @@ pub(super) fn admit_method<'c, 'a, J: Json>(
         room: limits.json.inside(LEVELS_ABOVE_ARGUMENTS, 0),
         unmet: None,
         hidden: None,
+        stand_in: None,
     })))
 }
 

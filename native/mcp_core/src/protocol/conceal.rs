@@ -1,6 +1,10 @@
 //! Requests for entries that only some clients may see. The server's own code decides visibility
 //! after admission. So admission prepares two outcomes. One is for clients that may see the entry.
 //! All other clients get the same response as if the entry had never been declared.
+//!
+//! A request for an unknown name goes the same way, with a hidden entry as a stand-in. It takes a
+//! place for calls and the time of a check, too. Otherwise clients could tell hidden names from
+//! unknown ones.
 
 use jsonschema::json::Json;
 
@@ -29,14 +33,19 @@ pub(super) struct Asked<'r, 'd, 'a> {
 
 impl<'a> Asked<'_, '_, 'a> {
     pub(super) fn admit<'c, J: Json>(self, offer: Offer<'c, '_, J>) -> Admission<'c, 'a> {
-        let (revision, admission) = self.judge(offer);
+        let (revision, admission, unknown) = self.judge(offer);
         if self.needs_token(offer, revision) {
             return Admission::TokenRequired;
         }
-        self.conceal(offer, revision, admission)
+        let admission = self.conceal(offer, revision, admission);
+        if unknown || is_run_time(&admission) {
+            return self.pretend(offer, revision, admission);
+        }
+        admission
     }
 
-    fn judge<'c, J: Json>(self, offer: Offer<'c, '_, J>) -> (Revision, Admission<'c, 'a>) {
+    /// The revision, the admission, and whether the request names something unknown.
+    fn judge<'c, J: Json>(self, offer: Offer<'c, '_, J>) -> (Revision, Admission<'c, 'a>, bool) {
         let Self {
             context,
             id,
@@ -45,9 +54,75 @@ impl<'a> Asked<'_, '_, 'a> {
             limits,
         } = self;
         let (revision, admitted) = admit_request(offer, context, id, method, params, limits);
+        let unknown = admitted.as_ref().is_err_and(|refusal| refusal.unknown);
         let admission = admitted
             .unwrap_or_else(|refusal| Admission::Answer(refusal.answer(Some(id), revision)));
-        (revision, admission)
+        (revision, admission, unknown)
+    }
+
+    /// The request for an unknown name as if it named an entry that is hidden from its client.
+    fn pretend<'c, J: Json>(
+        self,
+        offer: Offer<'c, '_, J>,
+        revision: Revision,
+        admission: Admission<'c, 'a>,
+    ) -> Admission<'c, 'a> {
+        let Some((method, entry)) = self.stand_in(offer, revision) else {
+            return admission;
+        };
+        let answer = match admission {
+            Admission::Answer(answer) => answer,
+            Admission::Request(mut request) => {
+                // The server's own code decides whether there is such a tool.
+                request.stand_in = Some(entry);
+                return Admission::Request(request);
+            }
+            other => return other,
+        };
+        let (_, like_hidden, _) = self.judge(offer.with_stand_in(entry));
+        let mut request = match like_hidden {
+            Admission::Request(request) => request,
+            Admission::Answer(refusal) => {
+                let mut request = self.refused(revision, method, entry);
+                request.unmet = Some(refusal);
+                Box::new(request)
+            }
+            other => return other,
+        };
+        request.hidden = Some(Hidden::Answer(answer));
+        request.stand_in = Some(entry);
+        Admission::Request(request)
+    }
+
+    /// The entry that stands in for the unknown name of the request.
+    fn stand_in<J: Json>(
+        self,
+        offer: Offer<'_, '_, J>,
+        revision: Revision,
+    ) -> Option<(Method, Entry)> {
+        let method = Method::find(self.method, revision)?;
+        if self
+            .named(offer, method)
+            .is_some_and(|it| it != Entry::RUN_TIME)
+        {
+            return None;
+        }
+        let text = |params: Option<View<'_, 'a>>, name: &str| params?.get(name)?.text();
+        let reference = self.params.and_then(|params| params.get("ref"));
+        let (kinds, name): (&[ListKind], _) = match method {
+            Method::CallTool => (&[ListKind::Tools], text(self.params, "name")?),
+            Method::GetPrompt => (&[ListKind::Prompts], text(self.params, "name")?),
+            Method::ReadResource => (
+                &[ListKind::Resources, ListKind::ResourceTemplates],
+                text(self.params, "uri")?,
+            ),
+            Method::Complete if text(reference, "type")? == "ref/prompt" => {
+                (&[ListKind::Prompts], text(reference, "name")?)
+            }
+            Method::Complete => (&[ListKind::ResourceTemplates], text(reference, "uri")?),
+            _ => return None,
+        };
+        Some((method, offer.stand_in_for(kinds, &name)?))
     }
 
     fn conceal<'c, J: Json>(
@@ -61,7 +136,7 @@ impl<'a> Asked<'_, '_, 'a> {
         };
         let without = offer.without(entry);
         let rest = Offer::new(offer.all(), &without);
-        let (_, hidden) = self.judge(rest);
+        let (_, hidden, _) = self.judge(rest);
         let hidden = self.conceal(rest, revision, hidden);
         // The request was refused before the entry was looked up.
         if admission == hidden {
@@ -159,7 +234,20 @@ impl<'a> Asked<'_, '_, 'a> {
             room: self.limits.json,
             unmet: None,
             hidden: None,
+            stand_in: None,
         }
+    }
+}
+
+/// Whether the request is for a tool that may have been declared at run time.
+fn is_run_time(admission: &Admission<'_, '_>) -> bool {
+    let Admission::Request(request) = admission else {
+        return false;
+    };
+    match &request.work {
+        Work::RunTimeTool { .. } => true,
+        Work::Refused { entry, .. } => *entry == Entry::RUN_TIME,
+        _ => false,
     }
 }
 

@@ -12,7 +12,7 @@ use super::meta;
 use super::refusal::{BEHIND_ADMISSION, Refusal};
 use super::request::{Completing, Input, ListenFilter, Work};
 use super::task;
-use crate::catalog::{Offer, PromptTarget};
+use crate::catalog::{ListKind, Offer, PromptTarget};
 use crate::json::{Kind, View, elements};
 use crate::revision::Revision;
 
@@ -102,7 +102,8 @@ pub(super) fn read_resource<'a, J: Json>(
     }
 }
 
-/// The URI of a subscription. It must match a resource or a template.
+/// The URI of a subscription. It must match a resource or a template. If some of these are hidden,
+/// the server's own code decides, also about an unknown URI.
 pub(super) fn subscription_uri<'a, J: Json>(
     catalog: Offer<'_, '_, J>,
     params: Option<View<'_, 'a>>,
@@ -110,11 +111,15 @@ pub(super) fn subscription_uri<'a, J: Json>(
     limits: &MessageLimits,
 ) -> Result<Cow<'a, str>, Refusal> {
     let uri = uri(params, limits)?;
-    if catalog.find_resource(&uri).is_some() {
+    if hides_resources(catalog) || catalog.find_resource(&uri).is_some() {
         Ok(uri)
     } else {
         Err(Refusal::resource_not_found(&uri, revision))
     }
+}
+
+fn hides_resources<J: Json>(catalog: Offer<'_, '_, J>) -> bool {
+    catalog.is_filtered(ListKind::Resources) || catalog.is_filtered(ListKind::ResourceTemplates)
 }
 
 /// The completion; `Ok(None)` if the target exists but offers no completion.
@@ -227,7 +232,10 @@ pub(super) fn listen<'a, J: Json>(
         resources: flag("resourcesListChanged")? && offered.resources,
         uris: subscribed_uris(wanted, limits)?
             .into_iter()
-            .filter(|uri| uri.len() <= limits.max_uri_bytes && catalog.find_resource(uri).is_some())
+            .filter(|uri| {
+                let known = || hides_resources(catalog) || catalog.find_resource(uri).is_some();
+                uri.len() <= limits.max_uri_bytes && known()
+            })
             .collect(),
     };
     Ok(Work::Listen { filter })

@@ -27,6 +27,8 @@ pub struct Refusal {
     pub data: Option<Value>,
     /// The HTTP status, if the code does not imply it.
     pub status: Option<u16>,
+    /// Whether the request names something that the server does not have.
+    pub unknown: bool,
 }
 
 /// A finished response: one JSON-RPC message and its HTTP status.
@@ -49,6 +51,7 @@ impl Refusal {
             message: message.into(),
             data: None,
             status: None,
+            unknown: false,
         }
     }
 
@@ -157,6 +160,7 @@ impl Refusal {
             code: jsonrpc::code_in(revision, jsonrpc::RESOURCE_NOT_FOUND),
             data: Some(json!({ "uri": uri })),
             status: BEHIND_ADMISSION,
+            unknown: true,
             ..Self::standard(jsonrpc::RESOURCE_NOT_FOUND)
         }
     }
@@ -181,6 +185,7 @@ impl Refusal {
         };
         Self {
             status: BEHIND_ADMISSION,
+            unknown: true,
             ..Self::new(jsonrpc::INVALID_PARAMS, message)
         }
     }

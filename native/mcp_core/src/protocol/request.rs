@@ -38,6 +38,9 @@ pub struct Request<'a> {
     pub unmet: Option<Answer>,
     /// The outcome for a client that may not see the entry; `None` if all clients may see it.
     pub hidden: Option<Hidden<'a>>,
+    /// The entry that stands in for an unknown name. The request goes the way of one for a hidden
+    /// entry, and always gets the outcome `hidden`.
+    pub stand_in: Option<Entry>,
 }
 
 impl Request<'_> {

@@ -261,6 +261,8 @@ fn sound<'a>(
         return Ok(Judged::TooLong);
     };
     let (kind, index, name, arguments) = asked;
+    // The request names no entry. Elixir checks the stand-in as if the request named it.
+    let index = index.filter(|_| request.stand_in.is_none());
     let fields = [
         id_term(env, &request.id),
         request.method.name().encode(env),
@@ -280,6 +282,7 @@ fn sound<'a>(
         repairs.encode(env),
         refusal,
         hidden,
+        request.stand_in.map(|entry| entry.index).encode(env),
         meta_term(env, &request.extra_meta)?,
     ];
     let fields = rustler::types::tuple::make_tuple(env, &fields);

@@ -144,6 +144,7 @@ fn run_time_arguments<'a>(
         room: Limits::default(),
         unmet: None,
         hidden: None,
+        stand_in: None,
     };
     let allowance = Allowance::of(effort);
     Ok(

@@ -108,7 +108,6 @@ fn what_only_one_of_head_and_body_claims_is_an_error_of_the_stateless_era() {
     // The head alone.
     for head in [
         post().with("mcp-protocol-version", "2026-07-28"),
-        post().with("mcp-protocol-version", "2027-01-01"),
         post().with("mcp-method", "tools/list"),
         post()
             .with("mcp-method", "tools/list")
@@ -116,6 +115,15 @@ fn what_only_one_of_head_and_body_claims_is_an_error_of_the_stateless_era() {
     ] {
         becomes(&head, None, request("tools/list", json!({})), "400 -32602");
         becomes(&head, None, initialize(), "400 -32602");
+    }
+    let future = post().with("mcp-protocol-version", "2027-01-01");
+    for context in [None, SESSION] {
+        becomes(
+            &future,
+            context,
+            request("tools/list", json!({})),
+            "400 -32022",
+        );
     }
     // A version of the session era takes Mcp-Method its meaning.
     let early = post()

@@ -5,6 +5,8 @@ use mcp_core::http::{EventId, LastEventId};
 use super::head::{TestHead, header, in_session, policy, post, stateless, status};
 
 // req: H4
+const SUPPORTED: &str = r#"["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]"#;
+
 #[test]
 fn methods() {
     let allowed = |head: &TestHead| {
@@ -74,7 +76,7 @@ fn a_get_or_delete_names_a_version_as_a_post_does() {
             "",
         ] {
             let body = format!(
-                r#"{{"jsonrpc":"2.0","error":{{"code":-32022,"message":"Unsupported protocol version","data":{{"supported":["2026-07-28"],"requested":"{version}"}}}}}}"#
+                r#"{{"jsonrpc":"2.0","error":{{"code":-32022,"message":"Unsupported protocol version","data":{{"supported":{SUPPORTED},"requested":"{version}"}}}}}}"#
             );
             let head = in_session(method).with("mcp-protocol-version", version);
             assert_eq!(refused(&head), (400, body));
