@@ -77,6 +77,7 @@ defmodule McpServer.Native do
   def encode_input_required(_catalog, _id, _capabilities, _inputs, _state), do: unloaded()
   def encode_error(_id, _revision, _code, _message, _data), do: unloaded()
   def error_code(_name), do: unloaded()
+  def refused_id(_text), do: unloaded()
   def handler_error(_revision, _code), do: unloaded()
   def encode_notification(_revision, _kind, _fields, _subscription), do: unloaded()
   def encode_request(_revision, _id, _input), do: unloaded()

@@ -236,6 +236,10 @@ defmodule McpServer.Protocol do
 
   def reply_id(_error), do: :error
 
+  @doc "The id of a request whose JSON text is refused, `nil` without one."
+  @spec refused_id(binary()) :: Request.id() | nil
+  def refused_id(text), do: Native.refused_id(text)
+
   @doc "The code of an error's name."
   @spec error_code(error_name()) :: integer()
   def error_code(name), do: Native.error_code(name)

@@ -6,7 +6,7 @@ defmodule McpServer.Client.Command do
 
   use GenServer
 
-  alias McpServer.Client.{Error, Link}
+  alias McpServer.Client.{Error, Lenient, Link}
 
   # The maximum bytes of a line in one piece. Longer lines arrive in several pieces.
   @piece_bytes 64 * 1024
@@ -92,10 +92,15 @@ defmodule McpServer.Client.Command do
   defp line(state, ""), do: state
 
   defp line(state, line) do
-    case Link.decode(line) do
-      {:ok, message} when is_map(message) or is_list(message) ->
+    case {Lenient.decode(line), state.waiting} do
+      {{:ok, message}, _waiting} when is_map(message) or is_list(message) ->
         Link.deliver(state.owner, state.reference, message)
         answered(state, message)
+
+      # Only this can be the answer, and no other will come.
+      {{:error, error}, [id]} when binary_part(line, 0, 1) == "{" ->
+        Link.failed(state.owner, state.reference, id, Error.unreadable(error))
+        %{state | waiting: []}
 
       _no_message ->
         tell(state, line)

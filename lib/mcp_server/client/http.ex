@@ -8,9 +8,9 @@ defmodule McpServer.Client.Http do
 
   use GenServer
 
-  alias McpServer.Client.{Error, Link}
+  alias McpServer.Client.{Error, Lenient, Link}
   alias McpServer.Client.Http.{Batch, Exchange, Headers}
-  alias McpServer.JsonRpc
+  alias McpServer.{JsonRpc, Protocol}
 
   @enforce_keys [:url, :owner, :reference]
   defstruct [
@@ -81,18 +81,18 @@ defmodule McpServer.Client.Http do
   def handle_call(:forget_parameters, _from, state), do: {:reply, :ok, %{state | parameters: nil}}
 
   defp take(line, state) do
-    case Link.decode(line) do
+    case Lenient.decode(line) do
       {:ok, message} when is_map(message) -> message(message, state)
       {:ok, [_ | _] = batch} -> batch(batch, state)
-      {:ok, _no_message} -> refuse(state, :invalid_request)
-      {:error, _no_json} -> refuse(state, :parse_error)
+      {:ok, _no_message} -> refuse(state, :invalid_request, nil, "not a JSON-RPC message")
+      {:error, error} -> refuse(state, :parse_error, Protocol.refused_id(line), Exception.message(error))
     end
   end
 
   # The link answers invalid messages itself and does not send them.
-  defp refuse(state, name) do
-    error = %{"code" => JsonRpc.Error.code(name), "message" => "not a JSON-RPC message"}
-    Link.deliver(state.owner, state.reference, %{"jsonrpc" => "2.0", "id" => nil, "error" => error})
+  defp refuse(state, name, id, text) do
+    error = %{"code" => JsonRpc.Error.code(name), "message" => text}
+    Link.deliver(state.owner, state.reference, %{"jsonrpc" => "2.0", "id" => id, "error" => error})
     state
   end
 

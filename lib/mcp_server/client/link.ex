@@ -9,17 +9,9 @@ defmodule McpServer.Client.Link do
   #   {:mcp_client, reference, {:closed, reason}}     nothing more will come
 
   alias McpServer.Client.Error
-  alias McpServer.JSON
 
   @typedoc "The location of a server: in this VM, behind a command's stdin and stdout, or at a URL."
   @type target :: {:router, module()} | {:command, String.t()} | {:url, String.t()}
-
-  # The limits protect a client from faulty servers.
-  @read [max_bytes: 64 * 1024 * 1024, max_values: 10_000_000]
-
-  @doc "Decodes a message."
-  @spec decode(binary()) :: {:ok, term()} | {:error, JSON.DecodeError.t()}
-  def decode(text), do: JSON.decode(text, @read)
 
   @doc "Tells the owner of a message of the server."
   @spec deliver(pid(), reference(), term()) :: :ok

@@ -4,7 +4,7 @@ defmodule McpServer.Client.LocalTransport do
 
   use McpServer.Connection.OneStream
 
-  alias McpServer.Client.Link
+  alias McpServer.Client.{Lenient, Link}
   alias McpServer.Connection.Transport
 
   @enforce_keys [:owner, :reference]
@@ -23,7 +23,7 @@ defmodule McpServer.Client.LocalTransport do
   @impl true
   def write(transport, entries) do
     for message <- Transport.messages(entries) do
-      {:ok, decoded} = Link.decode(IO.iodata_to_binary(message))
+      {:ok, decoded} = Lenient.decode(IO.iodata_to_binary(message))
       Link.deliver(transport.owner, transport.reference, decoded)
     end
 

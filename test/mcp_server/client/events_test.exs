@@ -11,11 +11,58 @@ defmodule McpServer.Client.EventsTest do
 
       {found, events} =
         Enum.reduce(pieces, {[], %Events{}}, fn piece, {found, events} ->
-          {more, events} = Events.take(events, piece)
+          {:ok, more, events} = Events.take(events, piece)
           {found ++ more, events}
         end)
 
       assert {found, events.id, events.retry} == {["a\nb", "c", "d"], "8", 20}
+    end
+  end
+
+  test "an event has a largest size, however it comes" do
+    for {bytes, fits} <- [
+          {"data: 12345678\n", true},
+          {"data: 123456789\n", false},
+          {"data: 1234\ndata: 56\n\ndata: 12345678\n", true},
+          {"data: 1234\ndata: 567\ndata: 8\n", false},
+          {"123456789", true},
+          {"1234567890", false},
+          # Comments keep a stream open, and are not kept.
+          {String.duplicate(": on\n", 10), true}
+        ],
+        size <- [1, 3, 100] do
+      outcome = Enum.reduce_while(pieces(bytes, size), %Events{}, &next/2)
+      assert {bytes, size, match?(%Events{}, outcome)} == {bytes, size, fits}
+    end
+  end
+
+  defp next(piece, events) do
+    case Events.take(events, piece, 9) do
+      {:ok, _found, events} -> {:cont, events}
+      {:error, :too_large} -> {:halt, :too_large}
+    end
+  end
+
+  # A quadratic parser needs more than a minute for this.
+  test "one line in many pieces takes time in proportion to its size" do
+    piece = String.duplicate("x", 64)
+    begun = {:ok, [], events} = Events.take(%Events{}, "data: ")
+    assert {:ok, [], ^events} = begun
+    events = Enum.reduce(1..200_000, events, fn _n, events -> events |> Events.take(piece) |> elem(2) end)
+    assert {:ok, [data], _events} = Events.take(events, "\n\n")
+    assert byte_size(data) == 200_000 * 64
+  end
+
+  test "a server cannot make its client wait for more than a minute" do
+    for {retry, expected} <- [
+          {"0", 0},
+          {"60000", 60_000},
+          {"60001", 60_000},
+          {"99999999999", 60_000},
+          {"-1", nil},
+          {"1s", nil}
+        ] do
+      assert {:ok, [], %{retry: ^expected}} = Events.take(%Events{}, "retry: #{retry}\n")
     end
   end
 

@@ -198,6 +198,33 @@ defmodule Mix.Tasks.Mcp.BridgeTest do
     Port.close(bridge)
   end
 
+  test "what cannot be read is replaced, or refused with the reason and the id", %{tmp_dir: dir} do
+    event = &["data: ", &1, "\n\n"]
+    stream = ScriptedServer.head(200, [{"content-type", "text/event-stream"}])
+    reply = &~s({"jsonrpc":"2.0","id":#{&1},"result":{"x":#{&2}}})
+
+    server =
+      ScriptedServer.start_with([
+        [stream, event.(reply.(1, ~S("\ud83d")))],
+        [stream, event.(reply.(2, "1e400"))],
+        ScriptedServer.response(200, [{"content-type", "application/json"}], reply.(3, "1e400"))
+      ])
+
+    bridge = bridge(dir, [server.url])
+    send_message(bridge, %{"id" => 1, "method" => "ping"})
+    assert %{"id" => 1, "result" => %{"x" => "\uFFFD"}} = message(bridge)
+
+    for id <- [2, 3] do
+      send_message(bridge, %{"id" => id, "method" => "ping"})
+      assert %{"id" => ^id, "error" => %{"message" => text}} = message(bridge)
+      assert text =~ ~r/\Awhat the server sent cannot be read: a number beyond the range of floats, at byte \d+\z/
+    end
+
+    Port.command(bridge, ~s({"jsonrpc":"2.0","id":4,"method":"ping","params":{"x":1e400}}\n))
+    assert %{"id" => 4, "error" => %{"code" => -32_700, "message" => "a number beyond" <> _rest}} = message(bridge)
+    Port.close(bridge)
+  end
+
   test "without sessions: headers that the schema asks for, and a secret from the environment", %{tmp_dir: dir} do
     port = serve(:only, 0, identify: &__MODULE__.identify/1)
     arguments = ["http://127.0.0.1:#{port}/mcp", "--header-env", "Authorization=ADAS_TOKEN"]

@@ -3,7 +3,7 @@ defmodule McpServer.Client.Http.Exchange do
   # Sends one message over HTTP, and receives its answer, its stream of messages or the rest of a cut stream. Each
   # request runs in a separate process.
 
-  alias McpServer.Client.{Error, Events, Link}
+  alias McpServer.Client.{Error, Events, Lenient}
   alias McpServer.Client.Http.{Batch, Headers}
   alias McpServer.DualResponse.Client.Failure
   alias McpServer.Fetch
@@ -141,7 +141,7 @@ defmodule McpServer.Client.Http.Exchange do
 
   defp response(%{status: status} = response, context, message) do
     with {:ok, text} <- whole(response),
-         {:ok, %{"error" => _error} = refusal} <- Link.decode(text),
+         {:ok, %{"error" => _error} = refusal} <- Lenient.decode(text),
          {:ok, answer} <- addressed(refusal, message) do
       context.send.(answer)
       {:ok, response.headers}
@@ -172,15 +172,22 @@ defmodule McpServer.Client.Http.Exchange do
   end
 
   defp decode(text) do
-    with {:error, _decode_error} <- Link.decode(text),
-         do: {:error, Error.new(:protocol, "what the server sent is not JSON")}
+    with {:error, error} <- Lenient.decode(text), do: {:error, Error.unreadable(error)}
   end
 
   defp stream(response, context, message) do
     case events(response, context, Batch.ids(message)) do
-      {events, [_ | _] = open} when events.id != nil -> resume(context, open, events, @reconnects, response.headers)
-      {_events, []} -> {:ok, response.headers}
-      {_events, _open} -> {:error, cut()}
+      {:ok, events, [_ | _] = open} when events.id != nil ->
+        resume(context, open, events, @reconnects, response.headers)
+
+      {:ok, _events, []} ->
+        {:ok, response.headers}
+
+      {:ok, _events, _open} ->
+        {:error, cut()}
+
+      {:error, error} ->
+        {:error, error}
     end
   end
 
@@ -209,8 +216,7 @@ defmodule McpServer.Client.Http.Exchange do
 
     case send_request(request(:get, context.url, headers, nil, @timeout), context, context.retry_ms) do
       {:ok, %{status: 200} = response} ->
-        {events, open} = events(response, context, open)
-        {:ok, events, open}
+        events(response, context, open)
 
       {:ok, %{status: status, body: body}} ->
         Socket.close(body.socket)
@@ -222,32 +228,42 @@ defmodule McpServer.Client.Http.Exchange do
   end
 
   # Delivers the messages of a stream, and returns the requests that are still open. A cut connection ends the stream:
-  # the rest arrives after a reconnection.
-  defp events(%{body: body}, context, open), do: events(body, %Events{}, open, context)
+  # the rest arrives after a reconnection. If a message could not be read, it was the missing answer.
+  defp events(%{body: body}, context, open) do
+    {outcome, events, {open, fault}} = events(body, %Events{}, {open, nil}, context)
+
+    cond do
+      outcome == :too_large -> {:error, Error.new(:protocol, "an event of the server is too large")}
+      open != [] and fault != nil -> {:error, fault}
+      true -> {:ok, events, open}
+    end
+  end
 
   defp events(body, events, open, context) do
-    case Body.next(body) do
-      {:ok, bytes, body} ->
-        {texts, events} = Events.take(events, bytes)
-        open = Enum.reduce(texts, open, &event(&1, &2, context))
-        events(body, events, open, context)
-
-      _ended ->
-        Socket.close(body.socket)
-        {events, open}
+    with {:ok, bytes, body} <- Body.next(body),
+         {:ok, texts, events} <- Events.take(events, bytes) do
+      events(body, events, Enum.reduce(texts, open, &event(&1, &2, context)), context)
+    else
+      {:error, :too_large} -> ended(:too_large, body, events, open)
+      _ended -> ended(:over, body, events, open)
     end
+  end
+
+  defp ended(outcome, body, events, open) do
+    Socket.close(body.socket)
+    {outcome, events, open}
   end
 
   defp event("", open, _context), do: open
 
-  defp event(text, open, context) do
-    case Link.decode(text) do
+  defp event(text, {open, fault}, context) do
+    case Lenient.decode(text) do
       {:ok, received} ->
         context.send.(received)
-        unanswered(open, received)
+        {unanswered(open, received), fault}
 
-      {:error, _no_json} ->
-        open
+      {:error, error} ->
+        {open, fault || Error.unreadable(error)}
     end
   end
 

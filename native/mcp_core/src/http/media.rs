@@ -44,7 +44,11 @@ fn is_harmless(parameter: &str) -> bool {
     };
     let quoted = quoted_text(value);
     if name.eq_ignore_ascii_case("charset") {
-        return quoted.unwrap_or(value).eq_ignore_ascii_case("utf-8");
+        let charset = quoted.unwrap_or(value);
+        // Some clients write the name that the Encoding Standard of browsers also has.
+        return ["utf-8", "utf8"]
+            .iter()
+            .any(|name| charset.eq_ignore_ascii_case(name));
     }
     is_token(name) && (quoted.is_some() || is_token(value))
 }

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 
 use mcp_core::catalog::template::{Template, TemplateLimits, VarValue};
 use mcp_core::catalog::{Catalog, Entry, ListKind, Offer, ReadTarget};
-use mcp_core::jsonrpc::Id;
+use mcp_core::jsonrpc::{EnvelopeLimits, Id, id_of_refused};
 use mcp_core::protocol::{Context, SessionContext, admit};
 use mcp_core::revision::Revision;
 use rustler::{Atom, Binary, Decoder, Encoder, Env, Error, NifResult, ResourceArc, Term};
@@ -70,6 +70,13 @@ impl CatalogResource {
 impl rustler::Resource for CatalogResource {}
 
 /// Compiles a definition on a thread with a large stack, because schemas recurse.
+/// The id of a request whose JSON text is refused; `nil` without one.
+#[rustler::nif(schedule = "DirtyCpu")]
+fn refused_id<'a>(env: Env<'a>, text: Binary<'a>) -> Term<'a> {
+    let id = id_of_refused(text.as_slice(), &EnvelopeLimits::default());
+    id.map(|id| id_term(env, &id)).encode(env)
+}
+
 #[rustler::nif(schedule = "DirtyCpu")]
 fn catalog_new<'a>(
     env: Env<'a>,
