@@ -245,6 +245,26 @@ for {name, kind, place} <- [
       assert HttpClient.text(HttpSession.call(HttpSession.open(other.server), "echo", %{"text" => "x"})) == "x"
     end
 
+    # A web server under a plug drains its connections itself.
+    if kind == :listener do
+      test "a node that drains ends at once what it forwards of a session, and lets a call end", %{one: one} do
+        draining = vm("draining", drain: 60_000)
+        join(one, draining)
+        session = HttpSession.open(one.server)
+        wrong = %{session | server: draining.server}
+        stream = HttpSession.get(wrong)
+        in_flight = HttpSession.start(wrong, legacy_call("sleep", %{"ms" => 500}))
+        eventually(fn -> HttpVm.call(one, HttpVm, :running_calls, []) == 1 end)
+        # It returns when the server has stopped, long before the end of its time.
+        stop = Task.async(fn -> HttpVm.call(draining, HttpVm, :stop_serving, []) end)
+        assert HttpClient.message(stream) == :end
+        assert [%{"result" => _result}] = HttpClient.messages(in_flight, HttpPeer.response(in_flight))
+        assert Task.await(stop, 30_000) == :ok
+        # The session goes on where it is.
+        assert HttpSession.status(session, legacy("ping")) == 200
+      end
+    end
+
     test "#{kind}: a session of a node that is not of the cluster is unknown", %{other: other} do
       stranger = vm("stranger")
       session = HttpSession.open(stranger.server)

@@ -1,49 +1,53 @@
+defmodule McpServer.HttpHiddenNamesTest.Handlers do
+  @moduledoc false
+  use McpServer.Controller
+
+  def run(_conn, _arguments), do: {:ok, "secret"}
+  def get(_conn, _arguments), do: [message("user", "secret")]
+  def read(_conn, _variables), do: content("secret", "hidden://secret", text: "secret")
+  def complete(_conn, _name, _value), do: completion(["secret"])
+
+  # Tells the test of each check.
+  def never(conn) do
+    if test = conn.assigns[:test], do: send(test, :checked)
+    false
+  end
+end
+
+defmodule McpServer.HttpHiddenNamesTest.Router do
+  @moduledoc false
+  use McpServer.Router, name: "hidden"
+
+  alias McpServer.HttpHiddenNamesTest.Handlers
+
+  tool "perform", "Does what the test says", McpServer.HttpRouter.Handlers, :perform,
+    input_schema: %{"type" => "object"}
+
+  tool "secret", "For nobody", Handlers, :run, visible: {Handlers, :never} do
+    input_field "count", "A number", :integer, required: true
+  end
+
+  prompt "secret", "For nobody", visible: {Handlers, :never} do
+    argument "name", "Whom", required: true
+    get Handlers, :get
+    complete Handlers, :complete
+  end
+
+  resource "secret", "hidden://secret", visible: {Handlers, :never} do
+    read Handlers, :read
+  end
+
+  resource "secrets", "hidden://secrets/{id}", visible: {Handlers, :never} do
+    read Handlers, :read
+    complete Handlers, :complete
+  end
+end
+
 defmodule McpServer.HttpHiddenNamesTest do
   # A client cannot tell a hidden name from one that nobody has declared, whatever else the client does meanwhile.
   use McpServer.HttpCase, async: true
 
-  defmodule Router do
-    use McpServer.Router, name: "hidden"
-
-    alias McpServer.HttpHiddenNamesTest.Handlers
-
-    tool "perform", "Does what the test says", McpServer.HttpRouter.Handlers, :perform,
-      input_schema: %{"type" => "object"}
-
-    tool "secret", "For nobody", Handlers, :run, visible: {Handlers, :never} do
-      input_field "count", "A number", :integer, required: true
-    end
-
-    prompt "secret", "For nobody", visible: {Handlers, :never} do
-      argument "name", "Whom", required: true
-      get Handlers, :get
-      complete Handlers, :complete
-    end
-
-    resource "secret", "hidden://secret", visible: {Handlers, :never} do
-      read Handlers, :read
-    end
-
-    resource "secrets", "hidden://secrets/{id}", visible: {Handlers, :never} do
-      read Handlers, :read
-      complete Handlers, :complete
-    end
-  end
-
-  defmodule Handlers do
-    use McpServer.Controller
-
-    def run(_conn, _arguments), do: {:ok, "secret"}
-    def get(_conn, _arguments), do: [message("user", "secret")]
-    def read(_conn, _variables), do: content("secret", "hidden://secret", text: "secret")
-    def complete(_conn, _name, _value), do: completion(["secret"])
-
-    # Tells the test of each check.
-    def never(conn) do
-      if test = conn.assigns[:test], do: send(test, :checked)
-      false
-    end
-  end
+  alias McpServer.HttpHiddenNamesTest.Router
 
   # Pairs of requests, for a hidden name and for one of the same length that nobody has declared.
   defp pairs(message) do
@@ -94,9 +98,9 @@ defmodule McpServer.HttpHiddenNamesTest do
 
   both "without calls, in the stateless era", [router: Router], %{server: server} do
     for {hidden, absent} <- pairs(&modern/2) do
-      assert {200, _headers, text} = outcome = outcome(server, hidden)
+      {status, _headers, text} = outcome = outcome(server, hidden)
       assert outcome(server, absent) == outcome
-      assert text =~ "not found" or text =~ "must be"
+      assert {status, text =~ "not found", text =~ "must be"} in [{200, true, false}, {400, false, true}]
     end
   end
 

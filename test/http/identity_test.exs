@@ -112,7 +112,8 @@ defmodule McpServer.HttpIdentityTest do
 
       for {request, status} <- [
             {request("PUT"), 405},
-            {request("GET"), 406},
+            {request("GET"), 400},
+            {request("GET", [{"accept", "text/html"}]), 406},
             {request("GET", [{"accept", "text/event-stream"}]), 400},
             {request("DELETE"), 400},
             {delete([{"mcp-protocol-version", "1999-01-01"}]) |> of_session("none"), 400},
@@ -278,19 +279,27 @@ defmodule McpServer.HttpIdentityTest do
     end
 
     # Sessions were found without it, so any client with the id of a session could use it.
-    for {name, options} <- [principal: [init: &__MODULE__.as_ada/1], auth: [init: &__MODULE__.with_grant/1]] do
-      both "does not exist: #{name}", unquote(options), %{server: server} do
-        session = HttpSession.open(server)
+    both "does not exist", [init: &__MODULE__.as_ada/1], %{server: server} do
+      refused(server)
+    end
 
-        log =
-          capture_log(fn ->
-            assert status(server, modern_call("whoami")) == 500
-            assert HttpSession.status(session, legacy_call("whoami")) == 500
-          end)
+    both "does not exist, nor does a grant", [init: &__MODULE__.with_grant/1], %{server: server} do
+      refused(server)
+    end
 
-        assert log =~ "returned a conn with a principal or auth. Only identify: or auth: names the client"
-        assert HttpSession.status(session, legacy("ping")) == 200
-      end
+    defp refused(server) do
+      {response, [_opened]} = HttpClient.exchange(server, initialize())
+      id = HttpResponse.header(response, "mcp-session-id")
+
+      log =
+        capture_log(fn ->
+          assert status(server, modern_call("whoami")) == 500
+          assert status(server, legacy_call("whoami") |> of_session(id)) == 500
+        end)
+
+      assert log =~ "returned a conn with a principal or auth. Only identify: or auth: names the client"
+      # The core answers it alone.
+      assert status(server, legacy("ping") |> of_session(id)) == 200
     end
 
     both "may be the one of identify:",

@@ -33,11 +33,11 @@ defmodule McpServer.HttpSealedReloadTest do
     kill(session)
     ReloadedRouter.load(router, :two)
     stream = HttpSession.get(session)
-    assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(stream)
+    assert {last, %{"method" => "notifications/tools/list_changed"}} = HttpClient.message_event(stream)
     HttpPeer.close(stream)
 
     McpServer.Changes.prompts_changed(router.module)
-    assert %{"method" => "notifications/prompts/list_changed"} = HttpClient.message(HttpSession.get(session, "0-1"))
+    assert %{"method" => "notifications/prompts/list_changed"} = HttpClient.message(HttpSession.get(session, last))
 
     assert %{"result" => %{"tools" => [_whoami, %{"name" => "fail"}]}} =
              HttpSession.answer(session, legacy("tools/list"))

@@ -19,16 +19,19 @@ defmodule McpServer.Http.Exchange do
   @typedoc """
   The response when the owner ended without one: an answer, or the end of a stream that has begun. A stream is cut if
   its contents do not show that something is missing. `:elsewhere` continues a request whose session the owner no longer
-  has.
+  has. `:drain` is when the response ends if this node drains, because an owner on another node does not drain with it.
   """
   @type failure :: %{
           required(:answer) => (() -> HTTP.answer()),
           required(:stream) => :finish | :cut,
-          optional(:elsewhere) => (Sink.t() -> Sink.t())
+          optional(:elsewhere) => (Sink.t() -> Sink.t()),
+          optional(:drain) => :at_once | :at_end
         }
 
   # An owner that has not answered after this time is taken for stuck.
   @owner_ms 15_000
+  # How long before the end of a drain the response ends, so that it is written before the connection is closed.
+  @last_ms 100
 
   @doc "The response to a peer whose session ends without an answer."
   @spec session_gone(session_id :: String.t()) :: failure()
@@ -61,18 +64,26 @@ defmodule McpServer.Http.Exchange do
   @spec run(t(), Sink.t(), owner :: pid() | nil, failure(), ends_at :: integer() | :infinity) :: Sink.t()
   def run(%__MODULE__{ref: ref}, sink, owner, on_failure, ends_at \\ :infinity) do
     Usage.take(sink.account, :exchanges, 1, :infinity)
-    sink = await(exchange(ref, owner, on_failure, nil, ends_at), Sink.forget(sink))
+    sink = begin(exchange(ref, owner, on_failure, nil, ends_at), Sink.forget(sink))
     Usage.give(sink.account, :exchanges, 1)
     sink
   end
 
   defp exchange(ref, owner, on_failure, call, ends_at) do
     exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, on_failure: on_failure, call: call}
-    Map.put(exchange, :ends_at, ends_at)
+    Map.merge(exchange, %{ends_at: ends_at, drained_at: nil})
   end
 
   defp monitor(nil), do: nil
   defp monitor(pid), do: :erlang.monitor(:process, pid, tag: :mcp_down)
+
+  # The server may have begun to drain before.
+  defp begin(exchange, sink) do
+    case Sink.ends_at(sink) do
+      nil -> await(exchange, sink)
+      until -> drain(exchange, sink, until)
+    end
+  end
 
   defp await(%{ref: ref, monitor: monitor} = exchange, sink) do
     case Sink.next(sink, due(exchange)) do
@@ -80,13 +91,25 @@ defmodule McpServer.Http.Exchange do
       {{:mcp_down, ^monitor, :process, _pid, _reason}, sink} -> fail(exchange, sink)
       {:timeout, sink} -> timeout(exchange, sink)
       {:closed, sink} -> closed(exchange, sink)
+      {{:drain, until}, sink} -> drain(exchange, sink, until)
       {message, sink} -> pass(message, exchange, sink)
     end
   end
 
+  defp due(%{drained_at: until}) when until != nil, do: until
   defp due(%{monitor: nil}), do: Sink.now() + @owner_ms
   defp due(%{begun?: true, ends_at: ends_at}), do: ends_at
   defp due(_owned), do: :infinity
+
+  # The client of a stream comes back to another node, with the id of the last event.
+  defp drain(%{begun?: true, on_failure: %{drain: :at_once}} = exchange, sink, _until),
+    do: closed(exchange, Sink.finish(sink))
+
+  defp drain(%{on_failure: %{drain: _when}} = exchange, sink, until),
+    do: await(%{exchange | drained_at: until - @last_ms}, sink)
+
+  # A session of this node learns of the drain itself.
+  defp drain(exchange, sink, _until), do: await(exchange, sink)
 
   # A stream that has begun has an owner.
   defp timeout(%{begun?: true} = exchange, sink), do: closed(exchange, Sink.finish(sink))

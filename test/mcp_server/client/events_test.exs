@@ -20,13 +20,15 @@ defmodule McpServer.Client.EventsTest do
   end
 
   test "an event has a largest size, however it comes" do
+    data = &"data: #{String.duplicate("x", &1)}\n"
+
     for {bytes, fits} <- [
-          {"data: 12345678\n", true},
-          {"data: 123456789\n", false},
-          {"data: 1234\ndata: 56\n\ndata: 12345678\n", true},
-          {"data: 1234\ndata: 567\ndata: 8\n", false},
-          {"123456789", true},
-          {"1234567890", false},
+          {data.(13), true},
+          {data.(30), false},
+          {data.(8) <> data.(8) <> "\n" <> data.(13), true},
+          {data.(8) <> data.(8) <> data.(8), false},
+          {String.duplicate("x", 20), true},
+          {String.duplicate("x", 21), false},
           # Comments keep a stream open, and are not kept.
           {String.duplicate(": on\n", 10), true}
         ],
@@ -37,7 +39,7 @@ defmodule McpServer.Client.EventsTest do
   end
 
   defp next(piece, events) do
-    case Events.take(events, piece, 9) do
+    case Events.take(events, piece, 20) do
       {:ok, _found, events} -> {:cont, events}
       {:error, :too_large} -> {:halt, :too_large}
     end

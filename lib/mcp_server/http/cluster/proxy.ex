@@ -30,7 +30,8 @@ defmodule McpServer.Http.Cluster.Proxy do
         head = Map.take(head, [:method, :target, :authority, :headers, :peer])
         known = %{principal: request.principal, auth: request.auth, place: Mount.place(request.mount), base: base}
         :erpc.cast(node, __MODULE__, :serve, [exchange, id, head, known, body])
-        Exchange.run(exchange, sink, nil, on_failure(id, request, body), ends_at(request))
+        on_failure = Map.put(on_failure(id, request, body), :drain, drain(request))
+        Exchange.run(exchange, sink, nil, on_failure, ends_at(request))
       end)
     end)
   end
@@ -42,6 +43,10 @@ defmodule McpServer.Http.Cluster.Proxy do
     again = fn sink -> Pipeline.find(Map.put(request, :body, body), sink) end
     Map.put(Exchange.session_gone(id), :elsewhere, again)
   end
+
+  # The answer to a call is awaited, the stream of a session is not.
+  defp drain(%{context: %{verb: :get}}), do: :at_once
+  defp drain(_request), do: :at_end
 
   # A call has no end time: its answer is awaited.
   defp ends_at(%{context: %{verb: :get}} = request), do: Pipeline.ends_at(request.mount, request.auth)

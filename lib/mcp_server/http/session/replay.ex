@@ -5,7 +5,7 @@ defmodule McpServer.Http.Session.Replay do
   # short, the client that stores most loses its oldest events.
 
   @enforce_keys [:account, :max_events, :max_bytes]
-  defstruct [:account, :max_events, :max_bytes, events: :queue.new(), next: 1, count: 0, bytes: 0]
+  defstruct [:account, :max_events, :max_bytes, events: :queue.new(), first: 0, next: 1, count: 0, bytes: 0]
 
   @typedoc """
   The counters of stored bytes: `:node` for the node and `:own` for the session. `:own` corrects `:node` when the
@@ -20,12 +20,16 @@ defmodule McpServer.Http.Session.Replay do
           optional(:make_room) => (() -> term())
         }
 
-  @typedoc "`:next` is the index of the next event. The `:count` events before it are stored."
+  @typedoc """
+  `:first` is the index of the event that opens the stream, `:next` that of the next event. The `:count` events before
+  it are stored.
+  """
   @type t :: %__MODULE__{
           account: account(),
           max_events: pos_integer(),
           max_bytes: pos_integer(),
           events: :queue.queue({iodata(), size :: non_neg_integer()}),
+          first: non_neg_integer(),
           next: pos_integer(),
           count: non_neg_integer(),
           bytes: non_neg_integer()
@@ -76,15 +80,14 @@ defmodule McpServer.Http.Session.Replay do
   @doc """
   The events after the one with `index`.
 
-  `{:error, :gone}` if some of them are no longer stored, `{:error, :unknown}` if such an event never existed.
-  Index 0 is the event that opens a stream.
+  `{:error, :gone}` if some of them are no longer stored, `{:error, :unknown}` if this stream had no such event.
   """
   @spec since(t(), non_neg_integer()) :: {:ok, [iodata()]} | {:error, :gone | :unknown}
-  def since(%__MODULE__{next: next, count: count} = replay, index) do
+  def since(%__MODULE__{first: first, next: next, count: count} = replay, index) do
     missed = next - 1 - index
 
     cond do
-      missed < 0 -> {:error, :unknown}
+      missed < 0 or index < first -> {:error, :unknown}
       missed > count -> {:error, :gone}
       true -> {:ok, for({event, _size} <- last(replay.events, count - missed), do: event)}
     end

@@ -29,10 +29,17 @@ defmodule McpServer.Http.Session.StreamCollection do
   @spec number(t()) :: {pos_integer(), t()}
   def number(streams), do: {streams.next, %{streams | next: streams.next + 1}}
 
-  @doc "An empty event store for a session's stream."
-  @spec replay(Mount.t(), Replay.account()) :: Replay.t()
-  def replay(mount, account),
-    do: %Replay{account: account, max_events: mount.max_events, max_bytes: mount.max_event_bytes}
+  @doc "An empty event store for a stream whose events are counted from `first`."
+  @spec replay(Mount.t(), Replay.account(), first :: non_neg_integer()) :: Replay.t()
+  def replay(mount, account, first \\ 0) do
+    %Replay{
+      account: account,
+      max_events: mount.max_events,
+      max_bytes: mount.max_event_bytes,
+      first: first,
+      next: first + 1
+    }
+  end
 
   @spec fetch(t(), key()) :: {:ok, Stream.t()} | :error
   def fetch(%__MODULE__{streams: streams}, key), do: Map.fetch(streams, key)

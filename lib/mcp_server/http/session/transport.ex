@@ -12,8 +12,8 @@ defmodule McpServer.Http.Session.Transport do
   alias McpServer.Protocol.{HTTP, Revision}
   alias McpServer.Tools.Server
 
-  # The streams of a sealed session are numbered from a random number up to this one.
-  @numbers 1_000_000_000
+  # The streams of a sealed session are numbered from a random number up to this one, and the events of its own stream.
+  @numbers 1_000_000_000_000_000
 
   @enforce_keys [:mount, :streams, :session]
   defstruct [:mount, :streams, :session, :timer]
@@ -175,7 +175,7 @@ defmodule McpServer.Http.Session.Transport do
     case StreamCollection.fetch(transport.streams, :session) do
       {:ok, %{exchange: attached}} when attached != nil -> {:error, :taken}
       {:ok, stream} -> {:ok, :session, Stream.open_anew(stream, exchange)}
-      :error -> {:ok, :session, Stream.open(stream(transport, 0, exchange, true))}
+      :error -> {:ok, :session, transport |> stream(0, exchange, true) |> counted(transport) |> Stream.open()}
     end
   end
 
@@ -197,6 +197,13 @@ defmodule McpServer.Http.Session.Transport do
   # A call's stream ended with its call.
   defp attach_anew(%{session: %{sealed?: true}} = transport, exchange, :session), do: attach(transport, exchange, nil)
   defp attach_anew(_transport, _exchange, _key), do: {:error, :unknown}
+
+  # The own stream of a session has the same number on every node. So its events have other indexes on each: otherwise a
+  # client that comes from another node would skip events, or get some twice.
+  defp counted(stream, %{session: %{sealed?: true} = session, mount: mount}),
+    do: %{stream | replay: StreamCollection.replay(mount, session.account, :rand.uniform(@numbers))}
+
+  defp counted(stream, _transport), do: stream
 
   @refusals %{taken: :stream_taken, gone: :resume_gone, unknown: :resume_unknown}
 
