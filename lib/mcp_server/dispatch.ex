@@ -117,7 +117,7 @@ defmodule McpServer.Dispatch do
   defp enter(%{catalog: catalog, request: request} = call, conn, round) do
     returned = Around.run(call, conn)
 
-    case Outcome.of(request, returned, conn) do
+    case Outcome.of(request, returned, conn, call.entry) do
       {:input, inputs, state} -> require_input(call, conn, {inputs, state}, round)
       {:task, fun} when request.task == nil -> enter(%{call | handler: fun}, conn, round)
       {:task, fun} -> Requests.create(%{call | handler: fun}, conn)

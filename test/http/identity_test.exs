@@ -299,7 +299,7 @@ defmodule McpServer.HttpIdentityTest do
 
       assert log =~ "returned a conn with a principal or auth. Only identify: or auth: names the client"
       # The core answers it alone.
-      assert status(server, legacy("ping") |> of_session(id)) == 200
+      assert status(server, legacy("ping", %{}, id: 2) |> of_session(id)) == 200
     end
 
     both "may be the one of identify:",

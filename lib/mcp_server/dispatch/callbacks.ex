@@ -205,7 +205,7 @@ defmodule McpServer.Dispatch.Callbacks do
   defp enter(%{catalog: catalog, request: request} = call, conn) do
     returned = Around.run(call, conn)
 
-    case Outcome.of(request, returned, conn) do
+    case Outcome.of(request, returned, conn, call.entry) do
       {:input, inputs, state} ->
         with {:error, error} <- Questions.encode(request.revision, inputs),
              do: fail(InvalidResult.unwritable(catalog, request, error))

@@ -3,6 +3,7 @@ defmodule McpServer.Dispatch.Outcome do
   # Normalizes a handler's result. Handlers may return short forms, but the encoder needs structs.
 
   alias McpServer.{Completion, Conn, InputRequest, JsonRpc, Limit, Request}
+  alias McpServer.Content.{Audio, EmbeddedResource, Image, ResourceLink, Text}
   alias McpServer.Prompt.{GetResult, Message, MessageContent}
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool.{CallResult, Result}
@@ -19,11 +20,30 @@ defmodule McpServer.Dispatch.Outcome do
   # The longest period of a rate limit, in seconds.
   @max_retry_after div(Limit.most(:milliseconds), 1_000) + 1
 
+  # The blocks of content in a tool's result.
+  @content [Audio, EmbeddedResource, Image, ResourceLink, Text]
+
   @may_ask [:tool, :prompt, :resource, :resource_template]
 
   @doc "The text for a client that has to wait."
   @spec too_many(seconds :: pos_integer()) :: String.t()
   def too_many(seconds), do: "Too many calls. Try again in #{seconds} second#{if seconds > 1, do: "s"}."
+
+  @doc "The outcome of a request for an entry whose handler returned `returned` when it was called with `conn`."
+  @spec of(Request.t(), term(), Conn.t(), entry :: map() | nil) :: t()
+  def of(request, returned, conn, entry)
+
+  def of(%Request{kind: :tool} = request, returned, conn, %{any_output?: true}),
+    do: of(request, valued(returned), conn)
+
+  def of(request, returned, conn, _entry), do: of(request, returned, conn)
+
+  # The output schema of the tool allows other values than maps. A struct is what it is, and so is a list of content.
+  defp valued({:ok, value}), do: {:ok, valued(value)}
+  defp valued([%module{} | _] = content) when module in @content, do: content
+  defp valued(list) when is_list(list), do: CallResult.structured(list)
+  defp valued(value) when is_binary(value) or is_number(value) or is_boolean(value), do: CallResult.structured(value)
+  defp valued(other), do: other
 
   @doc "The outcome of a request whose handler returned `returned` when it was called with `conn`."
   @spec of(Request.t(), term(), Conn.t()) :: t()

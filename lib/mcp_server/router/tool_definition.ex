@@ -351,7 +351,13 @@ defmodule McpServer.Router.ToolDefinition do
       formats: tool.options[:formats],
       repair: tool.options[:repair],
       # Clients that validate or render the structured content need it in full.
-      keeps_data?: tool.output_schema != nil or tool.output != [] or tool.options[:ui] != nil
+      keeps_data?: tool.output_schema != nil or tool.output != [] or tool.options[:ui] != nil,
+      any_output?: tool.output_schema != nil and not object?(tool.output_schema)
     }
   end
+
+  # Whether a schema allows only objects.
+  defp object?(%{"type" => "object"}), do: true
+  defp object?(%{type: type}), do: type in ["object", :object]
+  defp object?(_schema), do: false
 end

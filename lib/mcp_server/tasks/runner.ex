@@ -47,7 +47,7 @@ defmodule McpServer.Tasks.Runner do
   defp enter(call, conn, id, round) do
     returned = Around.run(call, conn)
 
-    case Outcome.of(call.request, returned, conn) do
+    case Outcome.of(call.request, returned, conn, call.entry) do
       {:input, inputs, state} -> ask(call, conn, id, {inputs, state}, round)
       # The call is already a task.
       {:task, fun} -> enter(%{call | handler: fun}, conn, id, round)

@@ -20,8 +20,11 @@ defmodule McpServer.Tool.CallResult do
       doc: "the content for the model: `McpServer.Tool.Content`"
     ],
     structured_content: [
-      :map,
-      doc: "data for the client's program, sent as `structuredContent`; it must satisfy the tool's output schema"
+      :any,
+      type: map | list | String.t() | number | boolean | nil,
+      doc:
+        "data for the client's program, sent as `structuredContent`; it must satisfy the tool's output schema. Before " <>
+          "2026-07-28 only a map is sent"
     ],
     _meta: [:map, doc: "further data, such as the time or the source of the result"],
     is_error: [

@@ -25,7 +25,7 @@ defmodule McpServer.Client.EventsTest do
     for {bytes, fits} <- [
           {data.(13), true},
           {data.(30), false},
-          {data.(8) <> data.(8) <> "\n" <> data.(13), true},
+          {data.(3) <> data.(3) <> "\n" <> data.(13), true},
           {data.(8) <> data.(8) <> data.(8), false},
           {String.duplicate("x", 20), true},
           {String.duplicate("x", 21), false},
