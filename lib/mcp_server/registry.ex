@@ -9,6 +9,8 @@ defmodule McpServer.Registry do
   @external_resource @schema_file
   @schema JSON.decode!(File.read!(@schema_file))
 
+  @name ~r/\A[a-zA-Z0-9][a-zA-Z0-9.-]*[a-zA-Z0-9]\/[a-zA-Z0-9][a-zA-Z0-9._-]*[a-zA-Z0-9]\z/
+
   @typedoc "`:packages` – an image (`oci`), or a bundle (`mcpb`) with its future URL."
   @type options :: %{
           name: String.t(),
@@ -70,13 +72,38 @@ defmodule McpServer.Registry do
     end
   end
 
-  # Rules that the schema does not express.
+  # Rules of the registry that the schema does not express.
   defp missing(document) do
     for {true, line} <- [
           {not is_map_key(document, "remotes") and not is_map_key(document, "packages"),
            "a server is offered with --url, --oci or --mcpb"},
-          {document["version"] =~ ~r/[\^~<>=*]|\.x\b|\Alatest\z/, "/version must be one exact version"}
-        ],
-        do: line
+          {document["name"] =~ ~r/\A[^\/]+\/[^\/]+\z/ and not (document["name"] =~ @name),
+           "/name must be two names of at least two characters with a slash between them; each begins and ends with a " <>
+             "letter or a digit, such as io.github.ada/my_app"},
+          {is_binary(document["title"]) and String.trim(document["title"]) == "", "/title must not be blank"},
+          {document["version"] =~ ~r/[\^~<>=*]|\.x\b|\Alatest\z/, "/version must be one exact version"},
+          {is_binary(document["websiteUrl"]) and not https?(document["websiteUrl"]),
+           "/websiteUrl must be an https URL: change website_url: of the router"}
+        ] do
+      line
+    end ++ Enum.flat_map(document["remotes"] || [], &remote/1) ++ Enum.flat_map(document["packages"] || [], &blank/1)
   end
+
+  defp remote(%{"url" => url}) do
+    for {true, line} <- [
+          {url =~ ~r/[{}]/,
+           "a variable in {braces} has to be declared, and this task declares none: write the whole URL"},
+          {not https?(url), "it must be an https URL, because clients send tokens there"},
+          {local?(URI.parse(url).host || ""), "it must not be on this machine, because other clients cannot reach it"}
+        ],
+        do: "/remotes/0/url: #{line}"
+  end
+
+  defp https?(url), do: match?(%URI{scheme: "https", host: <<_first, _rest::binary>>}, URI.parse(url))
+
+  defp local?(host),
+    do: host in ["localhost", "::1"] or String.starts_with?(host, "127.") or String.ends_with?(host, ".localhost")
+
+  defp blank(%{"identifier" => identifier}),
+    do: if(identifier =~ " ", do: ["/packages: an image or an address has no blanks: #{inspect(identifier)}"], else: [])
 end

@@ -79,4 +79,43 @@ defmodule McpServer.RegistryTest do
 
     assert {:error, [_line | _more]} = Registry.document(Server, %{@options | url: "ftp://example.com"})
   end
+
+  # Rules of the registry's service, which its schema does not have.
+  test "what only the service would refuse" do
+    name = "/name must be two names of at least two characters with a slash between them"
+
+    for refused <- ["io.github.ada/s", "i/shop", "io.github.ada/shop-", "io.github.ada/-shop", ".io/shop", "io./shop"] do
+      assert {:error, [line]} = Registry.document(Server, %{@options | name: refused})
+      assert {refused, String.starts_with?(line, name)} == {refused, true}
+    end
+
+    assert {:ok, _document} = Registry.document(Server, %{@options | name: "io/sh"})
+
+    for {url, text} <- [
+          {"http://example.com/mcp", "https URL"},
+          {"https://localhost:4040/mcp", "not be on this machine"},
+          {"https://shop.localhost/mcp", "not be on this machine"},
+          {"https://127.0.0.1/mcp", "not be on this machine"},
+          {"https://[::1]/mcp", "not be on this machine"},
+          {"https://{tenant}.example.com/mcp", "a variable in {braces}"}
+        ] do
+      assert {:error, lines} = Registry.document(Server, %{@options | url: url})
+      assert {url, Enum.any?(lines, &(&1 =~ text))} == {url, true}
+    end
+
+    packages = [{:oci, "docker.io/ada/my shop:1.0.0"}]
+    assert {:error, [line]} = Registry.document(Server, %{@options | url: nil, packages: packages})
+    assert line == ~s(/packages: an image or an address has no blanks: "docker.io/ada/my shop:1.0.0")
+  end
+
+  defmodule Blank do
+    use McpServer.Router, name: "blank", title: "  ", website_url: "http://example.com"
+    tool "run", "Runs", Handlers, :run
+  end
+
+  test "a blank title, and a website without TLS" do
+    assert Registry.document(Blank, @options) ==
+             {:error,
+              ["/title must not be blank", "/websiteUrl must be an https URL: change website_url: of the router"]}
+  end
 end
