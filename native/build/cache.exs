@@ -86,8 +86,7 @@ defmodule McpServer.NativeBuild.Cache do
   defp write(path, bytes) do
     fresh = "#{path}.#{System.pid()}.new"
 
-    with :ok <- own_folder(path |> Path.dirname() |> Path.dirname()),
-         :ok <- own_folder(Path.dirname(path)),
+    with :ok <- make_folders(Path.dirname(path)),
          :ok <- File.write(fresh, bytes),
          :ok <- File.chmod(fresh, 0o644),
          {:error, reason} <- File.rename(fresh, path) do
@@ -96,9 +95,10 @@ defmodule McpServer.NativeBuild.Cache do
     end
   end
 
-  # Under the umask of some systems the user's group could write there.
-  defp own_folder(folder) do
-    if File.dir?(folder), do: :ok, else: with(:ok <- File.mkdir_p(folder), do: File.chmod(folder, 0o755))
+  # Under the umask of some systems the user's group could write to a new folder.
+  defp make_folders(kinds) do
+    new = Enum.reject([Path.dirname(kinds), kinds], &File.dir?/1)
+    with :ok <- File.mkdir_p(kinds), do: Enum.each(new, &File.chmod!(&1, 0o755))
   end
 
   defp forget_oldest(folder, newest) do

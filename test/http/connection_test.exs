@@ -92,6 +92,31 @@ defmodule McpServer.HttpConnectionTest do
     end
   end
 
+  describe "a client that sends more before its answer" do
+    # The server stops reading after some packets, so that the end of the stream is behind unread bytes.
+    test "and disconnects cancels its call" do
+      server = HttpServers.start(:listener)
+      peer = HttpClient.start(server, modern_call("perform", HttpScript.arguments()))
+      {call, _conn} = HttpScript.performing()
+      # More than 32 reads of the server.
+      :ok = HttpPeer.write(peer, String.duplicate("x", 64 * 1_024))
+      HttpPeer.close(peer)
+      HttpScript.gone(call)
+    end
+
+    test "and stays has its answer" do
+      server = HttpServers.start(:listener, http: [stream_after: 60_000])
+      peer = HttpClient.start(server, modern_call("perform", HttpScript.arguments()))
+      {call, _conn} = HttpScript.performing()
+      :ok = HttpPeer.write(peer, String.duplicate("x", 256 * 1_024))
+      # Longer than the pause between two looks at the connection.
+      Process.send_after(self(), :later, 2_500)
+      assert_receive :later, 30_000
+      HttpScript.tell(call, {:answer, "done"})
+      assert HttpClient.text(HttpResponse.json(HttpPeer.response(peer))) == "done"
+    end
+  end
+
   describe "HTTP/1.0" do
     defp older(peer, request), do: String.replace(bytes(peer, request), "HTTP/1.1\r\n", "HTTP/1.0\r\n", global: false)
 

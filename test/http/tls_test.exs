@@ -123,6 +123,18 @@ defmodule McpServer.HttpTLSTest do
     unused(server)
   end
 
+  # The server stops reading after some packets, so that the end of the stream is behind unread bytes.
+  test "a client that sends more and disconnects cancels its call", %{tmp_dir: dir} do
+    {server, _cert, authorities} = serve(dir)
+    socket = connect(server, authorities)
+    ask(socket, server, modern_call("perform", HttpScript.arguments()))
+    {call, _conn} = HttpScript.performing()
+    for _ <- 1..64, do: :ok = :ssl.send(socket, String.duplicate("x", 512))
+    :ssl.close(socket)
+    HttpScript.gone(call)
+    unused(server)
+  end
+
   test "a session", %{tmp_dir: dir} do
     {server, _cert, authorities} = serve(dir)
     socket = connect(server, authorities)

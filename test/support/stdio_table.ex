@@ -16,6 +16,7 @@ defmodule McpServer.StdioTable do
     ~r/^neither era, an older version in the header/,
     ~r/^(the version header|Mcp-Method|all headers) without _meta/,
     ~r/^initialize with the header/,
+    ~r/^a version of the future without _meta/,
     ~r/^(GET|DELETE) with /
   ]
 

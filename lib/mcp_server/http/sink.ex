@@ -45,6 +45,9 @@ defmodule McpServer.Http.Sink do
   @doc "Gives back the mount's body bytes that the request has taken. The body is freed already."
   @callback release(t()) :: t()
 
+  # How often a passive socket is looked at, in milliseconds.
+  @look_ms 1_000
+
   # The first elements of all messages to a process that holds a request.
   @own [:mcp_down, :mcp_ended, :mcp_notify, :mcp_pause, :mcp_ask, :mcp_change, :mcp_respond, :mcp_hook] ++
          [:mcp_adopted, :mcp_session_down, :mcp_disconnect]
@@ -105,7 +108,23 @@ defmodule McpServer.Http.Sink do
       {:mcp_http_drain, until} -> {{:drain, until}, module.drain(sink, until)}
       _unknown -> next(sink, due)
     after
-      left(due, now) -> {:timeout, sink}
+      pause(sink, due, now) -> lapsed(sink, due)
+    end
+  end
+
+  # A passive socket sends no message when its peer disconnects, so it is looked at from time to time.
+  defp pause(%{passive?: false}, due, now), do: left(due, now)
+  defp pause(_passive, due, now), do: min(left(due, now), @look_ms)
+
+  defp lapsed(%{passive?: false} = sink, _due), do: {:timeout, sink}
+
+  defp lapsed(%module{} = sink, due) do
+    now = now()
+
+    cond do
+      module.left?(sink) -> {:closed, %{sink | gone?: true}}
+      left(due, now) == 0 -> {:timeout, sink}
+      true -> next(sink, due, now)
     end
   end
 

@@ -69,6 +69,11 @@ defmodule McpServer.HttpServer.Socket do
           moved_at: integer()
         }
 
+  # The option of Linux that tells the state of a connection, and the state of an open one: tcp(7).
+  @ipproto_tcp 6
+  @tcp_info 11
+  @tcp_established 1
+
   @active 32
   @top_up 16
   # After a longer request the rest of the buffer is copied.
@@ -131,6 +136,23 @@ defmodule McpServer.HttpServer.Socket do
   @spec early(t(), binary()) :: t()
   def early(%{buffer: "", packets: packets} = sink, data), do: %{sink | buffer: data, packets: packets + 1}
   def early(%{packets: packets} = sink, data), do: %{sink | buffer: sink.buffer <> data, packets: packets + 1}
+
+  @doc """
+  Whether the peer has disconnected, for a passive socket: unread bytes before the end of the stream hide it. The system
+  is asked for the state of the connection, which only Linux tells. Elsewhere the end is noticed after the response. If
+  the peer has sent more than the system buffers (128 KiB), the end arrives when the peer's system gives up.
+  """
+  @spec left?(t()) :: boolean()
+  def left?(%{transport: transport, socket: socket}) do
+    asked = [{:raw, @ipproto_tcp, @tcp_info, 1}]
+    found = if transport == :tcp, do: :inet.getopts(socket, asked), else: :ssl.getopts(socket, asked)
+
+    case {:os.type(), found} do
+      {{:unix, :linux}, {:ok, [{:raw, @ipproto_tcp, @tcp_info, <<state>>}]}} -> state != @tcp_established
+      {{:unix, :linux}, {:error, _closed}} -> true
+      _unknown -> false
+    end
+  end
 
   @doc "Notes that the server ends at `until`. This response is the connection's last."
   @spec drain(t(), until :: integer()) :: t()
