@@ -9,8 +9,6 @@ defmodule McpServer.Registry do
   @external_resource @schema_file
   @schema JSON.decode!(File.read!(@schema_file))
 
-  @name ~r/\A[a-zA-Z0-9][a-zA-Z0-9.-]*[a-zA-Z0-9]\/[a-zA-Z0-9][a-zA-Z0-9._-]*[a-zA-Z0-9]\z/
-
   @typedoc "`:packages` – an image (`oci`), or a bundle (`mcpb`) with its future URL."
   @type options :: %{
           name: String.t(),
@@ -77,7 +75,7 @@ defmodule McpServer.Registry do
     for {true, line} <- [
           {not is_map_key(document, "remotes") and not is_map_key(document, "packages"),
            "a server is offered with --url, --oci or --mcpb"},
-          {document["name"] =~ ~r/\A[^\/]+\/[^\/]+\z/ and not (document["name"] =~ @name),
+          {document["name"] =~ ~r/\A[^\/]+\/[^\/]+\z/ and not (document["name"] =~ name()),
            "/name must be two names of at least two characters with a slash between them; each begins and ends with a " <>
              "letter or a digit, such as io.github.ada/my_app"},
           {is_binary(document["title"]) and String.trim(document["title"]) == "", "/title must not be blank"},
@@ -88,6 +86,8 @@ defmodule McpServer.Registry do
       line
     end ++ Enum.flat_map(document["remotes"] || [], &remote/1) ++ Enum.flat_map(document["packages"] || [], &blank/1)
   end
+
+  defp name, do: ~r/\A[a-zA-Z0-9][a-zA-Z0-9.-]*[a-zA-Z0-9]\/[a-zA-Z0-9][a-zA-Z0-9._-]*[a-zA-Z0-9]\z/
 
   defp remote(%{"url" => url}) do
     for {true, line} <- [

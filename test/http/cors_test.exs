@@ -114,10 +114,16 @@ defmodule McpServer.Http.CorsTest do
     well_known = %{request("GET") | target: "/.well-known/oauth-protected-resource/mcp"}
 
     if server.kind == :listener do
-      {_peer, response} = HttpClient.open(server, from(well_known, @page))
-      assert {response.status, cors(response)} == {200, @exposed}
-      response = exchange(server, preflight(well_known.target, "GET"), @page)
-      assert {response.status, cors(response)} == {204, Map.merge(@exposed, @preflight)}
+      # The document is public: any page may read it.
+      public = %{"access-control-allow-origin" => "*"}
+      preflight = Map.put(@preflight, "access-control-allow-methods", "GET")
+
+      for page <- [@page, "https://other.example.com"] do
+        {_peer, response} = HttpClient.open(server, from(well_known, page))
+        assert {response.status, cors(response)} == {200, public}
+        response = exchange(server, preflight(well_known.target, "GET"), page)
+        assert {response.status, cors(response)} == {204, Map.merge(public, preflight)}
+      end
     end
   end
 

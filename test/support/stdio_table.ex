@@ -11,7 +11,7 @@ defmodule McpServer.StdioTable do
 
   # Rows that are about headers only, and rows whose message is not a line.
   @of_http [
-    ~r/^not JSON: (empty|white space)/,
+    ~r/^not JSON: (empty|white space|BOM)/,
     ~r/^a session with the header/,
     ~r/^neither era, an older version in the header/,
     ~r/^(the version header|Mcp-Method|all headers) without _meta/,

@@ -86,7 +86,9 @@ defmodule McpServer.Protocol.AuthTest do
 
     assert usable([%{"kty" => "oct", "k" => encode(String.duplicate("s", 32))}]) == {0, 1}
     other = rsa(modulus(2048)) |> Map.put("kid", "same")
-    assert usable([Map.put(@p256, "kid", "same"), other]) == {0, 2}
+    # The algorithm chooses between keys of two types, but not between two of one type.
+    assert usable([Map.put(@p256, "kid", "same"), other]) == {2, 0}
+    assert usable([other, rsa(modulus(3072)) |> Map.put("kid", "same")]) == {0, 2}
     assert usable([other, other]) == {2, 0}
   end
 

@@ -120,7 +120,8 @@ defmodule McpServer.Protocol.HTTPTest do
                "error" => %{"code" => -32_600, "message" => "Forbidden: the Host is not allowed"}
              }
 
-      assert {:answer, 405, headers, _body} = HTTP.check_head(policy, %{head() | method: "PUT"})
+      # The client has to be identified first.
+      assert {:unfit, {405, headers, _body}, []} = HTTP.check_head(policy, %{head() | method: "PUT"})
       assert List.keyfind(headers, "allow", 0) == {"allow", "POST, GET, DELETE"}
       assert {:answer, 403, _headers, _body} = HTTP.check_head(policy, Map.put(head(), :authority, "evil.example"))
       assert {:ok, _accepted, _context} = HTTP.check_head(policy, Map.put(head(), :authority, nil))
@@ -128,7 +129,7 @@ defmodule McpServer.Protocol.HTTPTest do
 
     test "bytes that are no text are refused and never raise", %{policy: policy} do
       assert {:answer, 404, _headers, _body} = HTTP.check_head(policy, %{head() | target: <<0xFF>>})
-      assert {:answer, 405, _headers, _body} = HTTP.check_head(policy, %{head() | method: <<0xFF>>})
+      assert {:unfit, {405, _headers, _body}, []} = HTTP.check_head(policy, %{head() | method: <<0xFF>>})
       assert {:answer, 403, _headers, _body} = HTTP.check_head(policy, Map.put(head(), :authority, <<0xFF>>))
       assert {:ok, _accepted, _context} = HTTP.check_head(policy, head([{<<0xFF>>, <<0xFF>>}]))
     end
