@@ -34,6 +34,9 @@ impl Revision {
         Self::V2026_07_28,
     ];
 
+    /// The revisions without sessions. `server/discover` lists them: a client of this era picks one.
+    pub const STATELESS: [Self; 1] = [Self::V2026_07_28];
+
     /// The newest revision.
     pub const NEWEST: Self = Self::V2026_07_28;
 

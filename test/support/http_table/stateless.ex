@@ -109,10 +109,11 @@ defmodule McpServer.HttpTable.Stateless do
       echo(headers: [{"mcp-protocol-version", version}], meta: %{@version => version})
     end
 
-    unsupported = &{:error, -32022, 1, %{"supported" => revisions(), "requested" => &1}}
+    unsupported = &{:error, -32022, 1, %{"supported" => [newest()], "requested" => &1}}
+    future = "2099-01-01"
 
     [
-      row({"M20", "a version of the future"}, both.("2099-01-01"), 400, unsupported.("2099-01-01")),
+      row({"M20", "a version of the future"}, both.(future), 400, unsupported.(future)),
       row({"M20", "a version of the session era in _meta"}, both.("2025-11-25"), 400, unsupported.("2025-11-25")),
       row({"M20", "a version that is none"}, both.("v999"), 400, unsupported.("v999")),
       row(
@@ -137,15 +138,15 @@ defmodule McpServer.HttpTable.Stateless do
       ),
       row(
         {"M20", "a version of the future without _meta, which it may not have"},
-        headers_alone([{"mcp-protocol-version", "2099-01-01"}]),
+        headers_alone([{"mcp-protocol-version", future}]),
         400,
-        unsupported.("2099-01-01")
+        {:error, -32022, 1, %{"supported" => revisions(), "requested" => future}}
       ),
       row(
         "order: the version before Mcp-Method",
-        with_headers(both.("2099-01-01"), [{"mcp-method", nil}]),
+        with_headers(both.(future), [{"mcp-method", nil}]),
         400,
-        unsupported.("2099-01-01")
+        unsupported.(future)
       )
     ]
   end

@@ -48,8 +48,8 @@ pub struct AcceptedHead {
     pub content_length: Option<u64>,
     /// Whether the head alone puts the message into the stateless era.
     pub stateless: bool,
-    /// Whether the endpoint has sessions.
-    pub sessions: bool,
+    /// The revisions of the endpoint, oldest first.
+    pub revisions: &'static [Revision],
     /// The CORS headers of every response to a page of an allowed origin; empty for other clients.
     pub cors_headers: Vec<(&'static str, String)>,
     pub(crate) mirrored: MirroredHeaders,
@@ -174,7 +174,11 @@ fn judge(policy: &Policy, head: &Head<'_>) -> Result<AcceptedHead, HttpAnswer> {
         accepts_events: accepts.events,
         content_length,
         stateless,
-        sessions: policy.sessions(),
+        revisions: if policy.sessions() {
+            &Revision::ALL
+        } else {
+            &Revision::STATELESS
+        },
         cors_headers: Vec::new(),
         mirrored,
     })

@@ -90,7 +90,7 @@ pub(super) fn faulty_version(fault: VersionFault<'_>) -> HttpAnswer {
             let code = jsonrpc::UNSUPPORTED_VERSION;
             let message = jsonrpc::standard_message(code).unwrap_or_default();
             // Only a server with sessions gets a GET or DELETE.
-            let data = jsonrpc::unsupported_version_data(name, true).to_string();
+            let data = jsonrpc::unsupported_version_data(name, &Revision::ALL).to_string();
             HttpAnswer::with_data(400, code, message, Some(data.as_bytes()))
         }
         VersionFault::Unreadable => bad_request(&jsonrpc::explained(

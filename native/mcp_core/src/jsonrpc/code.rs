@@ -98,11 +98,9 @@ pub fn explained(code: i32, reason: &str) -> String {
     format!("{}: {reason}", standard_message(code).unwrap_or_default())
 }
 
-/// The `data` of an error about a revision that the server does not support. `sessions` tells
-/// whether the server has sessions, in which the older revisions are spoken.
-pub(crate) fn unsupported_version_data(requested: &str, sessions: bool) -> Value {
-    let spoken = |revision: &Revision| sessions || revision.era() == Era::Stateless;
-    let newest_first = Revision::ALL.into_iter().rev().filter(spoken);
-    let supported: Vec<&str> = newest_first.map(Revision::as_str).collect();
+/// The `data` of an error about a version that is none of the `supported` ones, oldest first.
+pub(crate) fn unsupported_version_data(requested: &str, supported: &[Revision]) -> Value {
+    let newest_first = supported.iter().rev();
+    let supported: Vec<&str> = newest_first.map(|revision| revision.as_str()).collect();
     json!({ "supported": supported, "requested": requested })
 }

@@ -36,14 +36,12 @@ impl Context<'_> {
         self.http.is_some_and(|head| head.stateless)
     }
 
-    /// The refusal of a version that the server does not support.
-    pub(super) fn unsupported_version(&self, name: &str) -> Refusal {
-        Refusal::unsupported_version(name, self.http.is_none_or(|head| head.sessions))
-    }
-
-    /// The unknown version of the stateless era that the head names.
-    pub(super) fn future_version(&self) -> Option<&str> {
-        self.http.and_then(|head| head.mirrored.future_version())
+    /// The refusal of a version of the future that only the head names. Its client may come from
+    /// either era, so the error lists all revisions of the endpoint.
+    pub(super) fn future_version(&self) -> Option<Refusal> {
+        let head = self.http?;
+        let version = head.mirrored.future_version()?;
+        Some(Refusal::unsupported_version(version, head.revisions))
     }
 
     /// Whether the message came over HTTP without a session, so that no state outlives it.
@@ -59,7 +57,9 @@ impl Context<'_> {
         head.mirrored
             .check_session_version()
             .map_err(|fault| match fault {
-                VersionFault::Unsupported(name) => self.unsupported_version(name),
+                VersionFault::Unsupported(name) => {
+                    Refusal::unsupported_version(name, head.revisions)
+                }
                 VersionFault::Unreadable => Refusal::invalid_request(VersionFault::UNREADABLE),
             })
     }

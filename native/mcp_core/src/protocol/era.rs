@@ -59,18 +59,15 @@ fn admit_stateless<'c, 'a, J: Json>(
     params: Option<View<'_, 'a>>,
     limits: &MessageLimits,
 ) -> Admitted<'c, 'a> {
-    let version = meta::version(params).map_err(|refusal| match context.future_version() {
-        // A client of a session of an unknown revision, which sends no `_meta`.
-        Some(name) => context.unsupported_version(name),
-        None => refusal,
-    })?;
+    let version =
+        meta::version(params).map_err(|refusal| context.future_version().unwrap_or(refusal))?;
     let client = meta::client(params)?;
     if let Some(head) = context.http {
         header_agreement::check_version(&head.mirrored, &version)?;
     }
     let revision = Revision::parse(&version)
         .filter(|revision| revision.era() == Era::Stateless)
-        .ok_or_else(|| context.unsupported_version(&version))?;
+        .ok_or_else(|| Refusal::unsupported_version(&version, &Revision::STATELESS))?;
     if let Some(head) = context.http {
         header_agreement::check_target(&head.mirrored, method_name, params)?;
     }

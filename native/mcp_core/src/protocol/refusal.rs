@@ -92,13 +92,13 @@ impl Refusal {
         }
     }
 
-    /// A version that a server, with or without `sessions`, does not support. The error repeats
-    /// only its first characters.
+    /// A version that is none of the `supported` ones, oldest first. The error repeats only its
+    /// first characters.
     #[must_use]
-    pub fn unsupported_version(requested: &str, sessions: bool) -> Self {
+    pub fn unsupported_version(requested: &str, supported: &[Revision]) -> Self {
         let requested: String = requested.chars().take(MAX_ECHOED_VERSION).collect();
         Self {
-            data: Some(jsonrpc::unsupported_version_data(&requested, sessions)),
+            data: Some(jsonrpc::unsupported_version_data(&requested, supported)),
             ..Self::standard(jsonrpc::UNSUPPORTED_VERSION)
         }
     }

@@ -14,7 +14,7 @@ fn an_unsupported_stateless_version_lists_what_is_supported() {
     assert_eq!(
         reply["error"]["data"],
         json!({
-            "supported": ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
+            "supported": ["2026-07-28"],
             "requested": "v999.0.0",
         })
     );
