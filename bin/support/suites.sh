@@ -18,7 +18,7 @@ all_suites() {
     client_suite test node "conformance $name" conformance/run suite "$name"
   done
 
-  suite more "stores python" "elixir tests, slow" mix_test --only slow --only needs
+  suite more "stores python" "slow elixir tests" mix_test --only slow --only needs
   suite more "" "rust lints" cargo clippy --workspace --all-targets --locked -- -D warnings
   suite more "" "rust documentation" rust_documentation
   suite more "" "rust dependencies" rust_dependencies
@@ -55,7 +55,7 @@ all_suites() {
   client_suite more python "release library" release_library
 
   # Compilation takes half of the time; with less optimisation three seconds find as much.
-  suite long fuzz "fuzz, short" env CARGO_PROFILE_RELEASE_OPT_LEVEL=1 fuzz/run -j 2 3
+  suite long fuzz "short fuzz" env CARGO_PROFILE_RELEASE_OPT_LEVEL=1 fuzz/run -j 2 3
   suite long "" "rust advisories" rust_advisories
   client_suite long "python node" "clients over deploys" conformance/survival/run
   suite long matrix "docs" bin/docs
