@@ -13,6 +13,10 @@ defmodule McpServer.SessionStore do
   A key is a string of 43 characters, a value a binary of at most 16 KiB. Neither can be read without the secret or the
   id of the session. `holder` identifies the owner, so that a store can limit the space of each owner. It is a term for
   a principal, or for the address of a client without a principal, or `nil`.
+
+  The key of an ended session begins with `ended:`, and its value is empty. Each node stores at most 100,000 of them, a
+  quarter of them for one owner, and deletes those that it drops. A store should keep them apart from values, so that
+  neither takes the other's space.
   """
 
   require Logger
@@ -61,6 +65,11 @@ defmodule McpServer.SessionStore do
       other -> failed(:delete, other)
     end
   end
+
+  # The key of an ended session, of which only a digest is known.
+  @doc false
+  @spec ended_key(digest :: binary()) :: key()
+  def ended_key(digest), do: "ended:" <> Base.url_encode64(digest, padding: false)
 
   # Whether other nodes may have the same store.
   @doc false

@@ -50,7 +50,6 @@ defmodule McpServer.HttpSessionValuesTest do
 
       # Simulates another node that has no tombstone of the session.
       :ets.delete_all_objects(McpServer.Http.Session.Tombstones)
-      :ets.delete_all_objects(McpServer.Http.Session.Tombstones.Order)
       assert HttpSession.status(session, legacy("ping")) == 404
     end
   end

@@ -491,7 +491,10 @@ defmodule McpServer.DualResponseTest do
 
   describe "shutdown" do
     @describetag req: "S1-25"
-    test "closes the store once, and stops the timer" do
+    # The results, the values of sessions and the ended sessions.
+    @parts 3
+
+    test "closes each part of the store once, and stops the timer" do
       {:ok, pid} = start_closing(cleanup_interval: 1)
       monitor = Process.monitor(pid)
       assert_receive {:store, :find_expired}
@@ -501,7 +504,7 @@ defmodule McpServer.DualResponseTest do
 
       assert answers == List.duplicate(:ok, 5)
       assert_received {:DOWN, ^monitor, :process, ^pid, :normal}
-      assert closes(0) == 1
+      assert closes(0) == @parts
       # Another server sweeps meanwhile, this one does not.
       sweeps_three_times(cleanup_interval: 1)
       refute_received {:store, _callback}
@@ -513,7 +516,7 @@ defmodule McpServer.DualResponseTest do
       Process.flag(:trap_exit, true)
       Process.exit(pid, :shutdown)
       assert_receive {:EXIT, ^pid, :shutdown}
-      assert closes(0) == 1
+      assert closes(0) == @parts
     end
 
     test "a process that was killed closes nothing, and the next has what it left" do

@@ -3,6 +3,8 @@ defmodule McpServer.DualResponse.Room do
   # Keeps a store within its limits. Expired resources are deleted first, then the least recently used ones of the
   # largest holder. Pinned resources stay. If the store can name the holders, no holder gets more than its share.
   #
+  # Only a full store compares all holders. It then deletes up to a hundredth of its resources, so that this is rare.
+  #
   # A resource is saved before room is made for it, so that concurrent creations count each other. For a moment the
   # store may therefore hold one extra resource per creating process.
 
@@ -49,13 +51,12 @@ defmodule McpServer.DualResponse.Room do
   defp fit_share(options, resource) do
     holder = Resource.holder(resource)
 
-    with {:ok, holders} <- Storage.holders(options),
-         {^holder, size} <- List.keyfind(holders, holder, 0),
+    with {:ok, size} <- Storage.size_of(options, holder),
          false <- within_share?(options, size) do
-      evict(options, resource, Storage.least_used_of(options, holder, 2))
+      evict(options, resource, without(resource, 1, &Storage.least_used_of(options, holder, &1)))
     else
       {:error, error} -> {:error, error}
-      _within -> :ok
+      _within_or_unknown -> :ok
     end
   end
 
@@ -72,46 +73,58 @@ defmodule McpServer.DualResponse.Room do
     fit(options, resource)
   end
 
-  # Candidates of the largest holder, or of all holders if its resources are pinned. Two keys are read, because the new
-  # resource may be the first of several with the same time of use.
+  # Of the largest holder, or of all holders if its resources are pinned or the store cannot name holders.
   defp candidates(options, resource) do
-    with {:ok, [_ | _] = holders} <- Storage.holders(options),
-         {holder, _size} = Enum.max_by(holders, fn {_holder, size} -> part(options, size) end),
-         {:ok, keys} <- Storage.least_used_of(options, holder, 2),
-         [_ | _] <- others(keys, resource) do
-      {:ok, keys}
-    else
-      {:error, error} -> {:error, error}
-      _pinned_or_unknown -> Storage.least_used(options, 2)
+    case of_largest(options, resource, Storage.holders(options)) do
+      {:ok, []} -> without(resource, 1, &Storage.least_used(options, &1))
+      keys_or_error -> keys_or_error
     end
+  end
+
+  defp of_largest(options, resource, {:ok, [_ | _] = holders}) do
+    {holder, count} = largest(options, holders)
+    without(resource, count, &Storage.least_used_of(options, holder, &1))
+  end
+
+  defp of_largest(_options, _resource, {:error, error}), do: {:error, error}
+  defp of_largest(_options, _resource, _unknown), do: {:ok, []}
+
+  # One more key is read than wanted, because the new resource may be the first of several with the same time of use.
+  defp without(resource, count, read) do
+    with {:ok, keys} <- read.(count + 1),
+         do: {:ok, keys |> Enum.reject(fn {_tenant, id} -> id == resource.id end) |> Enum.take(count)}
+  end
+
+  # The largest holder, and how many of its resources to delete: at most a hundredth of the store, and about as many as
+  # it has more than the next holder.
+  defp largest(options, holders) do
+    [{holder, size} | others] = Enum.sort_by(holders, fn {_holder, size} -> part(options, size) end, :desc)
+    next = for {_holder, size} <- Enum.take(others, 1), reduce: 0, do: (0 -> size.resources)
+    hundredth = floor(size.resources / part(options, size) / 100)
+    {holder, (size.resources - next) |> min(hundredth) |> max(1)}
   end
 
   # The used fraction of the limits.
   defp part(options, size), do: max(size.resources / options.max_resources, size.bytes / options.max_bytes)
 
-  defp others(keys, resource), do: Enum.reject(keys, fn {_tenant, id} -> id == resource.id end)
-
   defp evict(_options, _resource, {:error, error}), do: {:error, error}
+  defp evict(_options, _resource, {:ok, []}), do: {:error, Error.new(:storage_error, "The store is full")}
+  defp evict(options, resource, {:ok, keys}), do: with(:ok <- delete(options, keys), do: fit(options, resource))
 
-  defp evict(options, resource, {:ok, keys}) do
-    case others(keys, resource) do
-      [] -> {:error, Error.new(:storage_error, "The store is full")}
-      [key | _rest] -> evict_one(options, key, resource)
-    end
-  end
+  # One that is not found was deleted by another process, which also made room.
+  defp delete(options, keys) do
+    Enum.reduce_while(keys, :ok, fn key, :ok ->
+      case Storage.delete(options, key) do
+        {:error, error} ->
+          {:halt, {:error, error}}
 
-  defp evict_one(options, key, resource) do
-    case Storage.delete(options, key) do
-      {:error, error} ->
-        {:error, error}
+        :not_found ->
+          {:cont, :ok}
 
-      # Another process has deleted it, which also made room.
-      :not_found ->
-        fit(options, resource)
-
-      :ok ->
-        Events.emit(options, :deleted, %{count: 1}, %{reason: :evicted})
-        fit(options, resource)
-    end
+        :ok ->
+          Events.emit(options, :deleted, %{count: 1}, %{reason: :evicted})
+          {:cont, :ok}
+      end
+    end)
   end
 end

@@ -1,12 +1,13 @@
 defmodule McpServer.DualResponse.Server do
   @moduledoc false
   # The process of a server. It opens the store, deletes expired resources, and closes the store. Callers create and
-  # fetch in their own processes, so they never wait for it.
+  # fetch in their own processes, so they never wait for it. The session data of `SessionStore` are resources of the same
+  # store under names of their own, and this process does the same for them.
 
   use GenServer
   use McpServer.Outline
 
-  alias McpServer.DualResponse.{Error, Events, Options, Storage}
+  alias McpServer.DualResponse.{Error, Events, Options, SessionStore, Storage}
 
   # The number of resources deleted at once. Between batches the process handles its messages.
   @batch 500
@@ -18,19 +19,21 @@ defmodule McpServer.DualResponse.Server do
   def init(options) do
     Process.flag(:trap_exit, true)
 
-    case open(options) do
-      {:ok, ref} ->
-        options = %{options | ref: ref}
-        Options.put(options)
-        {:ok, schedule(%{options: options, timer: nil}, options.cleanup_interval)}
+    case open([options | SessionStore.rooms(options)], []) do
+      {:ok, opened} ->
+        Enum.each(opened, &Options.put/1)
+        {:ok, schedule(%{opened: opened, timer: nil}, options.cleanup_interval)}
 
       {:error, reason} ->
         {:stop, Error.new(:storage_error, "The store cannot be opened", cause: reason)}
     end
   end
 
-  defp open(%{store: store, store_options: store_options, name: name}) do
-    store.init(Keyword.put(store_options, :server, name))
+  defp open([], opened), do: {:ok, Enum.reverse(opened)}
+
+  defp open([%{store: store, store_options: store_options, name: name} = options | others], opened) do
+    with {:ok, ref} <- store.init(Keyword.put(store_options, :server, name)),
+         do: open(others, [%{options | ref: ref} | opened])
   catch
     kind, reason -> {:error, {kind, reason}}
   end
@@ -42,28 +45,36 @@ defmodule McpServer.DualResponse.Server do
   end
 
   @impl true
-  def handle_info(:sweep, %{options: options} = state) do
-    case Storage.delete_expired(options, @batch) do
-      {:ok, 0} -> {:noreply, schedule(state, options.cleanup_interval)}
-      {:ok, count} -> {:noreply, swept(state, count)}
-      # `Storage` has logged the error. The next sweep tries again.
-      {:error, _error} -> {:noreply, schedule(state, options.cleanup_interval)}
-    end
+  def handle_info(:sweep, %{opened: [options | _rooms] = opened} = state) do
+    more? = opened |> Enum.map(&sweep/1) |> Enum.any?(&(&1 == @batch))
+    {:noreply, schedule(state, if(more?, do: 0, else: options.cleanup_interval))}
   end
 
   def handle_info(_message, state), do: {:noreply, state}
 
-  defp swept(%{options: options} = state, count) do
-    Events.emit(options, :expired, %{count: count}, %{})
-    schedule(state, if(count == @batch, do: 0, else: options.cleanup_interval))
+  defp sweep(options) do
+    case Storage.delete_expired(options, @batch) do
+      {:ok, 0} ->
+        0
+
+      {:ok, count} ->
+        Events.emit(options, :expired, %{count: count}, %{})
+        count
+
+      # `Storage` has logged the error. The next sweep tries again.
+      {:error, _error} ->
+        0
+    end
   end
 
   # Only a shutdown closes the store. After a crash the next process takes it over.
   @impl true
-  def terminate(reason, %{options: options}) do
+  def terminate(reason, %{opened: opened}) do
     if shutdown?(reason) do
-      Options.erase(options.name)
-      options.store.close(options.ref)
+      for options <- opened do
+        Options.erase(options.name)
+        options.store.close(options.ref)
+      end
     end
   end
 

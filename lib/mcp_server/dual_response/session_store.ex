@@ -19,19 +19,41 @@ defmodule McpServer.DualResponse.SessionStore do
   |---|---|
   | `:server` | required: the name of the dual response server |
 
-  The values of a session are one resource of the server. They count towards its `:max_resources` and `:max_bytes`, and
-  expire like other resources. No client can read them, because their owner is not a principal.
+  The values of a session are one resource of the store, and each ended session is another. They have names of their own
+  there, such as `MyApp.Results.SessionValues` and `MyApp.Results.EndedSessions`, with limits of their own, so that
+  results, values and ended sessions never take each other's space. All values have 64 MiB, and those of one owner a
+  quarter of it. Above that, the least recently stored values of the largest owner are deleted. No client can read
+  values or ended sessions, because their owner is not a principal.
   """
 
   @behaviour McpServer.SessionStore
 
   alias McpServer.DualResponse.{Options, Resource, Room, Storage}
 
+  # Of values. The node that stores an ended session limits their number.
+  @limits %{max_resources: 100_000, max_bytes: 64 * 1024 * 1024, max_share: 25}
+  # The record of a value without the value.
+  @record_bytes 512
+
+  @doc false
+  @spec rooms(Options.t()) :: [Options.t()]
+  def rooms(%Options{name: server} = options) do
+    for room <- [:values, :ended], do: options |> Map.merge(@limits) |> Map.put(:name, name(server, room))
+  end
+
+  defp name(server, :values), do: Module.concat(server, SessionValues)
+  defp name(server, :ended), do: Module.concat(server, EndedSessions)
+
+  defp open(options, key), do: options |> Keyword.fetch!(:server) |> name(room(key)) |> Storage.server()
+
+  defp room("ended:" <> _digest), do: :ended
+  defp room(_key), do: :values
+
   @impl true
   def get(options, key) do
-    with {:ok, server} <- server(options),
-         {:ok, resource} <- Storage.get(server, {nil, key}),
-         false <- Resource.expired?(resource, Options.now(server)) do
+    with {:ok, room} <- open(options, key),
+         {:ok, resource} <- Storage.get(room, {nil, key}),
+         false <- Resource.expired?(resource, Options.now(room)) do
       Base.decode64(resource.metadata["value"])
     else
       {:error, error} -> {:error, error}
@@ -41,25 +63,25 @@ defmodule McpServer.DualResponse.SessionStore do
 
   @impl true
   def put(options, key, value, ttl, holder) do
-    with {:ok, server} <- server(options),
-         resource = resource(server, key, value, ttl, holder),
-         changes = Map.take(resource, [:metadata, :deadline, :expires_at]),
-         :not_found <- Storage.update(server, {nil, key}, changes) do
-      save(server, resource)
+    with {:ok, room} <- open(options, key),
+         resource = resource(room, key, value, ttl, holder),
+         :ok <- replace_or_save(room, resource) do
+      if room(key) == :values, do: Room.make(room, resource), else: :ok
     end
   end
 
-  # An expired record that was not yet deleted blocks the id.
-  defp save(server, resource) do
-    with deleted when deleted in [:ok, :not_found] <- Storage.delete(server, Resource.key(resource)),
-         :ok <- Storage.save(server, resource, nil),
-         do: Room.make(server, resource)
+  defp replace_or_save(room, resource) do
+    changes = Map.take(resource, [:metadata, :deadline, :expires_at, :bytes])
+    with :not_found <- Storage.update(room, Resource.key(resource), changes), do: save(room, resource)
   end
 
-  # The recorded size of every value, so that a value may grow without a new count.
-  @bytes 16 * 1024
+  # An expired record that was not yet deleted blocks the id.
+  defp save(room, resource) do
+    with deleted when deleted in [:ok, :not_found] <- Storage.delete(room, Resource.key(resource)),
+         do: Storage.save(room, resource, nil)
+  end
 
-  defp resource(server, key, value, ttl, holder) do
+  defp resource(room, key, value, ttl, holder) do
     %Resource{
       id: key,
       name: "session",
@@ -70,10 +92,10 @@ defmodule McpServer.DualResponse.SessionStore do
       sort_mode: :memory,
       created_at: DateTime.truncate(DateTime.utc_now(), :second),
       expires_at: DateTime.utc_now() |> DateTime.add(ttl, :millisecond) |> DateTime.truncate(:second),
-      deadline: Options.now(server) + ttl,
+      deadline: Options.now(room) + ttl,
       subject: owner(key, holder),
       metadata: %{"value" => Base.encode64(value)},
-      bytes: @bytes
+      bytes: byte_size(value) + @record_bytes
     }
   end
 
@@ -87,10 +109,8 @@ defmodule McpServer.DualResponse.SessionStore do
 
   @impl true
   def delete(options, key) do
-    with {:ok, server} <- server(options),
-         :not_found <- Storage.delete(server, {nil, key}),
+    with {:ok, room} <- open(options, key),
+         :not_found <- Storage.delete(room, {nil, key}),
          do: :ok
   end
-
-  defp server(options), do: options |> Keyword.fetch!(:server) |> Storage.server()
 end

@@ -59,12 +59,19 @@ defmodule McpServer.DualResponse.Storage do
     end
   end
 
-  @spec size(Options.t()) ::
-          {:ok, %{resources: non_neg_integer, bytes: non_neg_integer}} | {:error, Error.t()}
-  def size(options) do
-    case call(options, :size, []) do
+  @spec size(Options.t()) :: {:ok, Store.size()} | {:error, Error.t()}
+  def size(options), do: size(options, :size, [])
+
+  @doc "The size of one holder. `:unknown` if the store cannot tell."
+  @spec size_of(Options.t(), {tenant :: term, subject :: term}) :: {:ok, Store.size()} | :unknown | {:error, Error.t()}
+  def size_of(%{store: store} = options, holder) do
+    if function_exported?(store, :size_of, 2), do: size(options, :size_of, [holder]), else: :unknown
+  end
+
+  defp size(options, function, arguments) do
+    case call(options, function, arguments) do
       {:ok, %{resources: _, bytes: _}} = size -> size
-      other -> failed(options, :size, other)
+      other -> failed(options, function, other)
     end
   end
 
@@ -72,7 +79,8 @@ defmodule McpServer.DualResponse.Storage do
   def least_used(options, limit), do: keys(options, :least_used, [limit])
 
   @doc "The usage of each holder. `:unknown` if the store cannot tell."
-  @spec holders(Options.t()) :: {:ok, [{{tenant :: term, subject :: term}, map}]} | :unknown | {:error, Error.t()}
+  @spec holders(Options.t()) ::
+          {:ok, [{{tenant :: term, subject :: term}, Store.size()}]} | :unknown | {:error, Error.t()}
   def holders(%{store: store} = options) do
     if function_exported?(store, :holders, 1), do: keys(options, :holders, []), else: :unknown
   end

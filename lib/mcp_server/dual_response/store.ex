@@ -28,9 +28,13 @@ defmodule McpServer.DualResponse.Store do
   @type key :: {tenant :: term, id :: String.t()}
   @type now :: integer
   @type failure :: {:error, term}
+  @type size :: %{resources: non_neg_integer, bytes: non_neg_integer}
 
   @doc """
   Opens the store. `options` are the configured options and `:server`, the server's name.
+
+  A server opens its store three times, under three names: its own for the results, and two for the data of sessions
+  (`McpServer.DualResponse.SessionStore`). What is stored under one name is not found or counted under another.
 
   It is called again with the same options after a restart of the server's process. The store then still has its
   resources.
@@ -59,7 +63,7 @@ defmodule McpServer.DualResponse.Store do
 
   @doc """
   Changes fields of a resource atomically, unless it has expired at `now` (then `:not_found`). Pinning is
-  `%{expires_at: nil, deadline: nil}`.
+  `%{expires_at: nil, deadline: nil}`. A change of `bytes` is counted.
   """
   @callback update(ref, key, changes :: map, now) :: :ok | :not_found | failure
 
@@ -83,7 +87,7 @@ defmodule McpServer.DualResponse.Store do
   @callback delete_expired(ref, now, limit :: pos_integer) :: {:ok, [key]} | failure
 
   @doc "The number of resources, and the sum of their `bytes`."
-  @callback size(ref) :: {:ok, %{resources: non_neg_integer, bytes: non_neg_integer}} | failure
+  @callback size(ref) :: {:ok, size} | failure
 
   @doc "At most `limit` resources that are not pinned, least recently accessed (or created) first."
   @callback least_used(ref, limit :: pos_integer) :: {:ok, [key]} | failure
@@ -91,17 +95,22 @@ defmodule McpServer.DualResponse.Store do
   @doc """
   The number of resources of each holder, and the sum of their `bytes`. A holder is a tenant and a subject.
 
-  Optional, with `c:least_used_of/3`. Without them the least recently used resource of any holder is deleted.
+  Optional, with `c:size_of/2` and `c:least_used_of/3`. Without them the least recently used resource of any holder is
+  deleted. This callback is called when the store is full. The two others are called for each new resource, so they
+  should not read the resources of other holders.
   """
   @callback holders(ref) ::
-              {:ok, [{{tenant :: term, subject :: term}, %{resources: non_neg_integer, bytes: non_neg_integer}}]}
-              | failure
+              {:ok, [{holder :: {tenant :: term, subject :: term}, size}]} | failure
+
+  @doc "`c:size/1` of one holder: zero if it has nothing."
+  @callback size_of(ref, holder :: {tenant :: term, subject :: term}) :: {:ok, size} | failure
 
   @doc "`c:least_used/2` of one holder."
-  @callback least_used_of(ref, {tenant :: term, subject :: term}, limit :: pos_integer) :: {:ok, [key]} | failure
+  @callback least_used_of(ref, holder :: {tenant :: term, subject :: term}, limit :: pos_integer) ::
+              {:ok, [key]} | failure
 
-  @doc "Closes the store. Called once, at the shutdown of the server."
+  @doc "Closes the store. Called once for each opening, at the shutdown of the server."
   @callback close(ref) :: :ok
 
-  @optional_callbacks delete_expired: 3, holders: 1, least_used_of: 3
+  @optional_callbacks delete_expired: 3, holders: 1, size_of: 2, least_used_of: 3
 end

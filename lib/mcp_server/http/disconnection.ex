@@ -17,10 +17,11 @@ defmodule McpServer.Http.Disconnection do
     here(router, recipient)
   end
 
-  # A sealed session need not be open on any node, and its expiry can be read only with its principal.
+  # A sealed session need not be open on any node, and its expiry can be read only with its principal. The operator, not
+  # a client, has ended it.
   defp bury(router, {:session, id}) do
     if Sealed.sealed?(id) do
-      Tombstones.put(id, System.system_time(:millisecond) + Limit.most(:milliseconds))
+      Tombstones.put(id, System.system_time(:millisecond) + Limit.most(:milliseconds), nil)
       Server.session_over(router, id)
     end
   end

@@ -310,6 +310,7 @@ defmodule McpServer.Http.Sessions do
     shared =
       Map.merge(Map.take(wanted, [:id, :lifetime, :sealed?, :changed]), %{
         principal: principal,
+        holder: paid.holder,
         revision: opening.revision,
         account: account,
         in_flight: context.in_flight

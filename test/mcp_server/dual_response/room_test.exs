@@ -74,6 +74,17 @@ defmodule McpServer.DualResponse.RoomTest do
       assert there(name, nobody) == [Enum.at(nobody, 1), Enum.at(nobody, 3)]
     end
 
+    test "of the largest holder gives way by the hundredth, so that a full store seldom compares all holders" do
+      name = server(max_resources: 400, max_share: 100)
+      for n <- 1..399, do: create!(name, 3, subject: if(n <= 300, do: "eve", else: "ada"))
+      create!(name, 3, subject: "bob")
+      assert sizes(name) == %{"ada" => 99, "bob" => 1, "eve" => 300}
+      create!(name, 3, subject: "bob")
+      assert sizes(name) == %{"ada" => 99, "bob" => 2, "eve" => 296}
+      for _ <- 1..3, do: create!(name, 3, subject: "bob")
+      assert sizes(name) == %{"ada" => 99, "bob" => 5, "eve" => 296}
+    end
+
     test "is full when all of it is pinned" do
       name = server(max_resources: 8)
       eve = ids(name, 2, subject: "eve")
@@ -91,6 +102,13 @@ defmodule McpServer.DualResponse.RoomTest do
       assert store.delete(ref, {nil, id}) == :ok
       assert store.holders(ref) == {:ok, []}
     end
+  end
+
+  # The number of stored resources of each subject.
+  defp sizes(name) do
+    {:ok, %{store: store, ref: ref}} = DualResponse.settings(name)
+    {:ok, holders} = store.holders(ref)
+    for {{_tenant, subject}, size} <- holders, into: %{}, do: {subject, size.resources}
   end
 
   # The number of existing resources of each subject.

@@ -91,11 +91,42 @@ for {name, store} <- [
       assert SessionStore.get(options, key) == {:ok, "third"}
     end
 
-    test "the server's bounds are theirs: an older one gives way", %{options: options} do
-      keys = for _ <- 1..5, do: key()
-      for key <- keys, do: :ok = SessionStore.put(options, key, "x", 1_000, key)
-      assert SessionStore.get(options, List.last(keys)) == {:ok, "x"}
-      assert Enum.count(keys, &(SessionStore.get(options, &1) == {:ok, "x"})) == 4
+    test "results, values and ended sessions never take each other's space", context do
+      %{options: options, server: server} = context
+      results = for n <- 1..4, do: created(server, "client #{n}")
+      value = key()
+      :ok = SessionStore.put(options, value, "kept", 1_000, "ada")
+
+      # One client, above every limit of the results.
+      ended = for n <- 1..20, do: McpServer.SessionStore.ended_key(<<n::128>>)
+      for key <- ended, do: :ok = SessionStore.put(options, key, "", 1_000, "eve")
+      for n <- 1..20, do: :ok = SessionStore.put(options, key(), "value #{n}", 1_000, "eve")
+
+      for {id, subject} <- results, do: assert({:ok, _resource} = DualResponse.lookup(server, id, %{subject: subject}))
+      assert SessionStore.get(options, value) == {:ok, "kept"}
+      for key <- ended, do: assert(SessionStore.get(options, key) == {:ok, ""})
+      _more = for n <- 5..9, do: created(server, "client #{n}")
+      assert SessionStore.get(options, value) == {:ok, "kept"}
+      for key <- ended, do: assert(SessionStore.get(options, key) == {:ok, ""})
+    end
+
+    test "an owner above its share loses its own values, the oldest first", %{options: options} do
+      value = :binary.copy("x", 16 * 1024)
+      kept? = fn key -> match?({:ok, _value}, SessionStore.get(options, key)) end
+      adas = key()
+      :ok = SessionStore.put(options, adas, value, 60_000, "ada")
+      # A quarter of 64 MiB, with 512 bytes for each record.
+      eves = for _ <- 1..992, do: key()
+      for key <- eves, do: :ok = SessionStore.put(options, key, value, 60_000, "eve")
+      assert kept?.(hd(eves))
+      :ok = SessionStore.put(options, key(), value, 60_000, "eve")
+      assert {kept?.(hd(eves)), kept?.(adas)} == {false, true}
+    end
+
+    defp created(server, subject) do
+      options = [name: "x", rows: [%{"n" => 1}], columns: [%{name: "n", type: "number"}], subject: subject]
+      {:ok, response} = DualResponse.create_response(server, options)
+      {response.resource_id, subject}
     end
 
     test "no client can read them", %{options: options, server: server} do

@@ -72,6 +72,13 @@ defmodule McpServer.DualResponse.Store.Ecto do
     log: false
   ]
 
+  # The hashes are in an index, which has no space for long values.
+  @of_holder """
+  jsonb_hash(tenant) = jsonb_hash($2::text::jsonb) AND jsonb_hash(subject) = jsonb_hash($3::text::jsonb)
+  AND tenant = $2::text::jsonb AND subject = $3::text::jsonb
+  """
+
+  @size "count(*), coalesce(sum(bytes), 0)::bigint"
   @live "(deadline IS NULL OR deadline > $3::bigint)"
 
   @impl true
@@ -270,7 +277,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
   def least_used_of(ref, {tenant, subject}, limit) do
     sql = """
     SELECT tenant::text, id FROM #{ref.table} WHERE server = $1::text AND deadline IS NOT NULL
-    AND tenant = $2::text::jsonb AND subject = $3::text::jsonb
+    AND #{@of_holder}
     ORDER BY used_at, id LIMIT $4::bigint
     """
 
@@ -289,12 +296,18 @@ defmodule McpServer.DualResponse.Store.Ecto do
 
   @impl true
   def size(ref) do
-    sql = "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM #{ref.table} WHERE server = $1::text"
-
-    with {:ok, %{rows: [[resources, bytes]]}} <- run(ref, sql, [ref.server]) do
-      {:ok, %{resources: resources, bytes: bytes}}
-    end
+    sql = "SELECT #{@size} FROM #{ref.table} WHERE server = $1::text"
+    ref |> run(sql, [ref.server]) |> sized()
   end
+
+  @impl true
+  def size_of(ref, {tenant, subject}) do
+    sql = "SELECT #{@size} FROM #{ref.table} WHERE server = $1::text AND #{@of_holder}"
+    ref |> run(sql, [ref.server, Term.dump!(tenant), Term.dump!(subject)]) |> sized()
+  end
+
+  defp sized({:ok, %{rows: [[resources, bytes]]}}), do: {:ok, %{resources: resources, bytes: bytes}}
+  defp sized({:error, reason}), do: {:error, reason}
 
   @impl true
   @doc "Does nothing, because the repository belongs to the application. The stored resources stay."

@@ -23,7 +23,8 @@ defmodule McpServer.DualResponse.Store.ETS do
   # The changing parts of a resource are separate elements of its record, so that each can be changed alone. `deadline`
   # is `:never` for a pinned resource, because atoms are greater than all integers. The time of the last use is in
   # native units, because many resources are used in the same millisecond. The last elements are the record's times in
-  # the indexes, the number of stored rows, the size and the tenant.
+  # the indexes of expiry and of use, the number of stored rows, the size, the tenant, and its time in the index of its
+  # holder's use.
   @deadline 3
   @accesses 5
   @last_access 6
@@ -65,7 +66,7 @@ defmodule McpServer.DualResponse.Store.ETS do
     deadline = resource.deadline || :never
 
     {resource.id, resource, deadline, resource.expires_at, resource.access_count, resource.last_accessed_at, now,
-     deadline, now, row_count, resource.bytes, resource.tenant}
+     deadline, now, row_count, resource.bytes, resource.tenant, now}
   end
 
   @impl true
@@ -117,7 +118,8 @@ defmodule McpServer.DualResponse.Store.ETS do
   def update(%{records: records} = tables, {_tenant, id} = key, changes, now) do
     case :ets.lookup(records, id) do
       [record] when elem(record, @deadline - 1) > now ->
-        if swap(records, record, change(resource(record), changes)), do: :ok, else: update(tables, key, changes, now)
+        changed = change(resource(record), changes)
+        if swap(records, record, changed), do: recount(tables, record, changed), else: update(tables, key, changes, now)
 
       _none_or_expired ->
         :not_found
@@ -126,24 +128,30 @@ defmodule McpServer.DualResponse.Store.ETS do
 
   defp change(resource, changes), do: struct!(resource, changes)
 
+  defp recount(tables, record, resource) do
+    more = resource.bytes - elem(record, @bytes - 1)
+    if more != 0, do: count(tables, Resource.holder(resource), 0, more)
+    :ok
+  end
+
   # Replaces the record only if it is unchanged. Concurrent accesses keep their counts.
   defp swap(records, record, resource) do
-    {id, before, old_deadline, _, accesses, last_access, _, _, _, _, _, _} = record
+    {id, before, old_deadline, _, accesses, last_access, _, _, _, _, _, _, _} = record
     accesses = if resource.access_count == accesses, do: :"$3", else: resource.access_count
     last_access = if resource.last_accessed_at == last_access, do: :"$4", else: {:const, resource.last_accessed_at}
     guards = [{:"=:=", :"$1", {:const, before}}, {:"=:=", :"$2", old_deadline}]
     deadline = resource.deadline || :never
     body = [id, {:const, resource}, deadline, {:const, resource.expires_at}, accesses, last_access]
-    replace(records, id, guards, body)
+    replace(records, id, guards, body ++ rest(resource.bytes))
   end
-
-  # The elements that a change does not touch.
-  @rest [:"$5", :"$6", :"$7", :"$8", :"$9", :"$10"]
 
   defp replace(records, id, guards, body) do
-    head = List.to_tuple([id, :"$1", :"$2", :_, :"$3", :"$4" | @rest])
-    :ets.select_replace(records, [{head, guards, [{List.to_tuple(body ++ @rest)}]}]) == 1
+    head = List.to_tuple([id, :"$1", :"$2", :_, :"$3", :"$4" | rest(:"$9")])
+    :ets.select_replace(records, [{head, guards, [{List.to_tuple(body)}]}]) == 1
   end
+
+  # The last elements. A change touches only the size among them.
+  defp rest(bytes), do: [:"$5", :"$6", :"$7", :"$8", bytes, :"$10", :"$11"]
 
   @impl true
   def touch(%{records: records} = tables, {_tenant, id}, changes, now) do
@@ -163,7 +171,7 @@ defmodule McpServer.DualResponse.Store.ETS do
   # One atomic step with the check that the resource is neither pinned nor expired.
   defp extend(%{records: records}, id, %{deadline: deadline, expires_at: expires_at}, now) do
     guards = [{:is_integer, :"$2"}, {:>, :"$2", now}]
-    _extended? = replace(records, id, guards, [id, :"$1", deadline, {:const, expires_at}, :"$3", :"$4"])
+    _extended? = replace(records, id, guards, [id, :"$1", deadline, {:const, expires_at}, :"$3", :"$4" | rest(:"$9")])
     :ok
   end
 
@@ -207,15 +215,15 @@ defmodule McpServer.DualResponse.Store.ETS do
   end
 
   @impl true
-  def least_used_of(tables, holder, limit),
-    do: {:ok, Order.least_used_of(tables, &(holder_of(tables, &1) == holder), limit)}
-
-  # The match copies only the holder, and not the resource.
-  defp holder_of(%{records: records}, {_tenant, id}) do
-    others = List.duplicate(:_, 10)
-    head = List.to_tuple([id, %{tenant: :"$1", subject: :"$2"} | others])
-    List.first(:ets.select(records, [{head, [], [{{:"$1", :"$2"}}]}]))
+  def size_of(%{holders: holders}, holder) do
+    case :ets.lookup(holders, holder) do
+      [{_holder, resources, bytes}] -> {:ok, %{resources: resources, bytes: bytes}}
+      [] -> {:ok, %{resources: 0, bytes: 0}}
+    end
   end
+
+  @impl true
+  def least_used_of(tables, holder, limit), do: {:ok, Order.least_used_of(tables, holder, limit)}
 
   # If the process ends between the count and the change, the count is too high, but never too low.
   defp count(%{records: records, holders: holders}, holder, resources, bytes) do

@@ -169,6 +169,9 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   def holders(server), do: local(fn -> {:ok, Records.holders(server)} end)
 
   @impl true
+  def size_of(server, holder), do: local(fn -> {:ok, Records.size_of(server, holder)} end)
+
+  @impl true
   def least_used_of(server, holder, limit),
     do: local(fn -> {:ok, Records.least_used_of(server, holder, limit)} end)
 

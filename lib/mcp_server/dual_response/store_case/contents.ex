@@ -61,6 +61,36 @@ defmodule McpServer.DualResponse.StoreCase.Contents do
           assert {less.resources - before.resources, less.bytes - before.bytes} == {1, 20}
         end
 
+        test "is counted again when its size changes", %{store: store, ref: ref, now: now} do
+          {:ok, before} = store.size(ref)
+          {:ok, id} = store.save(ref, StoreCase.expiring(now + 60_000, bytes: 1_000, subject: "ada"), nil)
+
+          for bytes <- [3_000, 20] do
+            assert store.update(ref, {nil, id}, %{bytes: bytes}, now) == :ok
+            assert {:ok, %{bytes: ^bytes}} = store.get(ref, {nil, id})
+            {:ok, size} = store.size(ref)
+            assert {size.resources - before.resources, size.bytes - before.bytes} == {1, bytes}
+
+            if function_exported?(store, :holders, 1),
+              do: assert(store.size_of(ref, {nil, "ada"}) == {:ok, %{resources: 1, bytes: bytes}})
+          end
+
+          :ok = store.delete(ref, {nil, id})
+          assert store.size(ref) == {:ok, before}
+        end
+
+        test "is not found or counted under the name of another server", %{store: store, ref: ref, options: options} do
+          {:ok, before} = store.size(ref)
+          other_options = Keyword.update!(options, :server, &:"#{&1}_other")
+          {:ok, other} = store.init(other_options)
+          {:ok, id} = store.save(other, StoreCase.resource(bytes: 1_000), nil)
+          assert store.size(ref) == {:ok, before}
+          assert store.get(ref, {nil, id}) == :not_found
+          assert store.delete(ref, {nil, id}) == :not_found
+          assert store.delete(other, {nil, id}) == :ok
+          store.close(other)
+        end
+
         test "is counted by whose it is, if the store can tell", %{store: store, ref: ref, now: now} do
           if function_exported?(store, :holders, 1) do
             ids =
@@ -74,6 +104,9 @@ defmodule McpServer.DualResponse.StoreCase.Contents do
             {:ok, holders} = store.holders(ref)
             assert List.keyfind(holders, {"a", "ada"}, 0) == {{"a", "ada"}, %{resources: 2, bytes: 20}}
             assert List.keyfind(holders, {nil, "ada"}, 0) == {{nil, "ada"}, %{resources: 1, bytes: 10}}
+            assert store.size_of(ref, {"a", "ada"}) == {:ok, %{resources: 2, bytes: 20}}
+            assert store.size_of(ref, {nil, "ada"}) == {:ok, %{resources: 1, bytes: 10}}
+            assert store.size_of(ref, {nil, "eve"}) == {:ok, %{resources: 0, bytes: 0}}
 
             [{first, _a}, _eves, _nobodys, {last, _b}] = ids
             assert store.least_used_of(ref, {"a", "ada"}, 10) == {:ok, [{"a", first}, {"a", last}]}
@@ -81,6 +114,7 @@ defmodule McpServer.DualResponse.StoreCase.Contents do
             for {id, {tenant, _subject}} <- ids, do: :ok = store.delete(ref, {tenant, id})
             {:ok, holders} = store.holders(ref)
             assert List.keyfind(holders, {"a", "ada"}, 0) == nil
+            assert store.size_of(ref, {"a", "ada"}) == {:ok, %{resources: 0, bytes: 0}}
           end
         end
 

@@ -2,23 +2,27 @@ defmodule McpServer.Http.Session.Tombstones do
   @moduledoc false
   # Sealed ids of sessions that clients have ended, so that no informed node opens them again, or has them open.
   #
-  # Connected nodes inform each other, and a node asks each newly connected node for its ids. The set is bounded:
-  # when it is full, the id that expires first is dropped. The application's process owns the tables.
-  # A configured session store has the ids too, for nodes that are not connected.
+  # Connected nodes inform each other, and a node asks each newly connected node for its ids. The set is bounded, and
+  # each client has a share of it: above that, and when the set is full, the client with most ids loses the one that
+  # expires first. So only its own client can open an ended session again.
   #
-  # The processes of open sessions are listed here. A process ends when this node learns that its session has ended.
+  # A configured session store has the ids too, for nodes that are not connected. A node deletes there what it drops.
+  #
+  # The application's process owns the public tables, which every process reads. Only this process changes the set.
+  # The processes of open sessions are listed here, too. A process ends when this node learns that its session has ended.
 
   use GenServer
   use McpServer.Outline
 
   alias McpServer.Http.Cluster.Node
-  alias McpServer.SessionStore
+  alias McpServer.{SessionStore, Share}
+  alias McpServer.Share.Ledger
 
   @table __MODULE__
-  @order __MODULE__.Order
   @open __MODULE__.Open
-  # Ids, of 24 bytes each.
+  # Ids, and the percent of them that one client may have.
   @most 100_000
+  @max_share 25
   # Ids per message.
   @chunk 1_000
   @digest_bytes 16
@@ -28,14 +32,13 @@ defmodule McpServer.Http.Session.Tombstones do
   # The number of repeated checks whether a connected node runs this library.
   @asks 50
 
-  @typedoc "The digest of an id, and its expiry in milliseconds of the wall clock."
-  @type stone :: {digest :: binary(), expires_at :: pos_integer()}
+  @typedoc "The digest of an id, its expiry in milliseconds of the wall clock, and the client that has ended it."
+  @type stone :: {digest :: binary(), expires_at :: pos_integer(), Share.holder()}
 
   @doc "Makes the tables; the calling process owns them."
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@table, [:named_table, :public, read_concurrency: true])
-    :ets.new(@order, [:named_table, :public, :ordered_set])
     # A session that drains and its successor have the same id.
     :ets.new(@open, [:named_table, :public, :bag])
     :ok
@@ -44,12 +47,13 @@ defmodule McpServer.Http.Session.Tombstones do
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
-  @doc "Prevents that the session with the id is opened again, until it expires at `expires_at`."
-  @spec put(String.t(), expires_at :: pos_integer()) :: :ok
-  def put(id, expires_at) do
-    stone = {digest(id), expires_at}
-    keep([stone])
-    if SessionStore.shared?(), do: store(id, expires_at - System.system_time(:millisecond))
+  @doc "Prevents that the session of a client is opened again, until it expires at `expires_at`."
+  @spec put(String.t(), expires_at :: pos_integer(), Share.holder()) :: :ok
+  def put(id, expires_at, holder) do
+    stone = {digest(id), expires_at, holder}
+    # A client that ends many sessions waits for its own turns.
+    dropped = GenServer.call(__MODULE__, {:keep, stone}, :infinity)
+    if SessionStore.shared?(), do: store(stone, dropped)
     for node <- Node.others(), do: send({__MODULE__, node}, {:tombstones, [stone]})
     :ok
   end
@@ -70,16 +74,21 @@ defmodule McpServer.Http.Session.Tombstones do
 
   @doc "Whether the session with the id has been ended."
   @spec dead?(String.t()) :: boolean()
-  def dead?(id), do: :ets.member(@table, digest(id)) or (SessionStore.shared?() and stored?(id))
+  def dead?(id) do
+    digest = digest(id)
+    :ets.member(@table, digest) or (SessionStore.shared?() and stored?(digest))
+  end
 
-  defp store(_id, ttl) when ttl <= 0, do: :ok
-  defp store(id, ttl), do: SessionStore.put(key(id), "", ttl, nil)
+  defp store({digest, expires_at, holder}, dropped) do
+    ttl = expires_at - System.system_time(:millisecond)
+    if ttl > 0, do: SessionStore.put(key(digest), "", ttl, holder)
+    for {digest, _expires_at, _holder} <- dropped, do: SessionStore.delete(key(digest))
+  end
 
   # If the store fails, it has logged the failure and the session continues.
-  defp stored?(id), do: match?({:ok, _empty}, SessionStore.get(key(id)))
+  defp stored?(digest), do: match?({:ok, _empty}, SessionStore.get(key(digest)))
 
-  # The key differs from the keys of session values.
-  defp key(id), do: Base.url_encode64(:crypto.hash(:sha256, ["ended ", id]), padding: false)
+  defp key(digest), do: SessionStore.ended_key(digest)
 
   @doc "The number of ended sessions."
   @spec count() :: non_neg_integer()
@@ -92,8 +101,13 @@ defmodule McpServer.Http.Session.Tombstones do
     :ok = :net_kernel.monitor_nodes(true)
     for node <- :erlang.nodes(), do: send(self(), {:ask, node, @asks})
     Process.send_after(self(), :sweep, @sweep_after)
-    {:ok, nil}
+    state = %{ledger: Ledger.new(), expiry: :ets.new(__MODULE__, [:private, :ordered_set])}
+    for stone <- :ets.tab2list(@table), do: account(state, stone)
+    {:ok, state}
   end
+
+  @impl true
+  def handle_call({:keep, stone}, _from, state), do: {:reply, keep(state, stone), state}
 
   @impl true
   def handle_info({:nodeup, node}, state), do: handle_info({:ask, node, @asks}, state)
@@ -119,45 +133,61 @@ defmodule McpServer.Http.Session.Tombstones do
   end
 
   def handle_info({:tombstones, stones}, state) do
-    keep(stones)
+    Enum.each(stones, &keep(state, &1))
     {:noreply, state}
   end
 
   def handle_info(:sweep, state) do
     Process.send_after(self(), :sweep, @sweep_after)
-    forget_expired(System.system_time(:millisecond))
+    forget_expired(state, System.system_time(:millisecond))
     {:noreply, state}
   end
 
   def handle_info(_message, state), do: {:noreply, state}
 
-  @doc false
-  @spec keep([stone()]) :: :ok
-  def keep(stones) do
-    for {digest, expires_at} <- stones, :ets.insert_new(@table, {digest, expires_at}) do
-      :ets.insert(@order, {{expires_at, digest}})
+  # Returns what was dropped for it.
+  defp keep(state, {digest, _expires_at, holder} = stone) do
+    if :ets.insert_new(@table, stone) do
+      account(state, stone)
       for {_digest, pid} <- :ets.lookup(@open, digest), do: send(pid, :mcp_http_ended)
-      if count() > @most, do: forget(:ets.first(@order))
-    end
-
-    :ok
-  end
-
-  defp forget_expired(now) do
-    case :ets.first(@order) do
-      {expires_at, _digest} = first when expires_at <= now ->
-        forget(first)
-        forget_expired(now)
-
-      _later_or_none ->
-        :ok
+      drop(state, holder)
+    else
+      []
     end
   end
 
-  defp forget({_expires_at, digest} = key) do
-    :ets.delete(@order, key)
+  defp account(state, {digest, expires_at, holder}) do
+    Ledger.add(state.ledger, {holder, expires_at, digest})
+    :ets.insert(state.expiry, {{expires_at, digest}})
+  end
+
+  defp drop(%{ledger: ledger} = state, holder) do
+    cond do
+      holder != nil and Ledger.held(ledger, holder) > Share.of({@most, @max_share}) ->
+        [forget(state, Ledger.first(ledger, holder))]
+
+      count() > @most ->
+        [forget(state, Ledger.first_of_largest(ledger))]
+
+      true ->
+        []
+    end
+  end
+
+  defp forget_expired(state, now) do
+    with {expires_at, digest} when expires_at <= now <- :ets.first(state.expiry),
+         [{_digest, _expires_at, holder}] <- :ets.lookup(@table, digest) do
+      forget(state, {holder, expires_at, digest})
+      forget_expired(state, now)
+    else
+      _later_or_none -> :ok
+    end
+  end
+
+  defp forget(state, {holder, expires_at, digest} = item) do
+    Ledger.remove(state.ledger, item)
+    :ets.delete(state.expiry, {expires_at, digest})
     :ets.delete(@table, digest)
+    {digest, expires_at, holder}
   end
-
-  defp forget(:"$end_of_table"), do: :ok
 end

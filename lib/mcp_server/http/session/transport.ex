@@ -28,6 +28,7 @@ defmodule McpServer.Http.Session.Transport do
           session: %{
             id: String.t(),
             principal: term(),
+            holder: McpServer.Share.holder(),
             revision: String.t(),
             account: McpServer.Http.Session.Replay.account(),
             in_flight: InFlight.t(),
@@ -109,7 +110,8 @@ defmodule McpServer.Http.Session.Transport do
   # No node opens the session again.
   defp end_for_good(transport) do
     # The tombstone must exist before another node can look for the session.
-    if transport.session.sealed?, do: Tombstones.put(transport.session.id, transport.session.expires_at)
+    session = transport.session
+    if session.sealed?, do: Tombstones.put(session.id, session.expires_at, session.holder)
     ended(transport)
   end
 

@@ -237,13 +237,30 @@ defmodule McpServer.DualResponse.Store.EctoTest do
   end
 
   test "the partial index serves to clean up" do
-    # PostgreSQL would scan such a small table completely.
+    assert plan("server = 'x' AND deadline <= 7 ORDER BY deadline LIMIT 10") =~ "mcp_dual_responses_deadline_index"
+  end
+
+  test "an index serves to count the resources of one holder" do
+    holder = "jsonb_hash(tenant) = jsonb_hash('null') AND jsonb_hash(subject) = jsonb_hash('7')"
+    assert plan("server = 'x' AND #{holder}") =~ "mcp_dual_responses_holder_index"
+  end
+
+  # PostgreSQL would scan such a small table completely.
+  defp plan(condition) do
     connection = PostgresRepo.Connection.open(Postgres.folder())
     {:ok, _result} = PostgresRepo.Connection.query(connection, "SET enable_seqscan = off", [])
-    sql = "EXPLAIN SELECT id FROM mcp_dual_responses WHERE server = 'x' AND deadline <= 7 ORDER BY deadline LIMIT 10"
+    sql = "EXPLAIN SELECT id FROM mcp_dual_responses WHERE #{condition}"
     {:ok, %{rows: plan}} = PostgresRepo.Connection.query(connection, sql, [])
     PostgresRepo.Connection.close(connection)
-    assert Enum.any?(plan, fn [line] -> line =~ "mcp_dual_responses_deadline_index" end)
+    Enum.map_join(plan, "\n", fn [line] -> line end)
+  end
+
+  test "a holder with a long name is counted, too", %{store: store, ref: ref} do
+    holder = {"acme", String.duplicate("long ", 2_000)}
+    resource = StoreCase.resource(tenant: elem(holder, 0), subject: elem(holder, 1), bytes: 7)
+    {:ok, id} = store.save(ref, resource, nil)
+    assert store.size_of(ref, holder) == {:ok, %{resources: 1, bytes: 7}}
+    assert store.delete(ref, {"acme", id}) == :ok
   end
 
   describe "options" do

@@ -29,6 +29,7 @@ defmodule McpServer.DualResponse.Store.ETSTest do
       :ok = ETS.update(ref, {nil, id}, %{expires_at: nil, deadline: nil}, now)
       assert {:ok, []} = ETS.find_expired(ref, now + 20, 1)
       assert {:ok, []} = ETS.least_used(ref, 1)
+      assert {:ok, []} = ETS.least_used_of(ref, {nil, nil}, 1)
       assert {:ets.info(ref.expiry, :size), :ets.info(ref.usage, :size)} == {0, 0}
     end
   end

@@ -94,19 +94,26 @@ defmodule McpServer.DualResponse.Store.ETS.KeeperTest do
 
   @tag req: "R8"
   test "the tables of a server that nobody starts again are given up" do
-    {:ok, ref} = ETS.init(server: NobodyThere)
-    send(Keeper, {:abandoned, NobodyThere})
+    {opener, ref} = opened_and_left(NobodyThere)
+    send(Keeper, {:abandoned, opener})
     :sys.get_state(Keeper)
     assert :ets.info(ref.records) == :undefined
     assert ETS.close(ref) == :ok
   end
 
   test "those of one that runs are not" do
+    {opener, ref} = opened_and_left(SomebodyThere)
     start_supervised!({DualResponse, name: SomebodyThere, base_url: "http://localhost/r"})
-    {:ok, %{ref: ref}} = DualResponse.settings(SomebodyThere)
-    send(Keeper, {:abandoned, SomebodyThere})
+    assert {:ok, %{ref: ^ref}} = DualResponse.settings(SomebodyThere)
+    send(Keeper, {:abandoned, opener})
     send(Keeper, :anything)
     :sys.get_state(Keeper)
     assert ETS.size(ref) == {:ok, %{resources: 0, bytes: 0}}
+  end
+
+  defp opened_and_left(server) do
+    task = Task.async(fn -> ETS.init(server: server) end)
+    {:ok, ref} = Task.await(task)
+    {task.pid, ref}
   end
 end

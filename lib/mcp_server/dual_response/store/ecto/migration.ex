@@ -93,7 +93,8 @@ defmodule McpServer.DualResponse.Store.Ecto.Migration do
       """,
       # The deadline index leaves out pinned resources, so that searches for expired ones never read them.
       ~s[CREATE INDEX "#{name}_deadline_index" ON #{table} (server, deadline) WHERE deadline IS NOT NULL],
-      ~s[CREATE INDEX "#{name}_server_index" ON #{table} (server) INCLUDE (bytes)]
+      ~s[CREATE INDEX "#{name}_server_index" ON #{table} (server) INCLUDE (bytes)],
+      ~s[CREATE INDEX "#{name}_holder_index" ON #{table} (server, jsonb_hash(tenant), jsonb_hash(subject))]
     ]
   end
 

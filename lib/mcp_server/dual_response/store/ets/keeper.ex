@@ -1,7 +1,7 @@
 defmodule McpServer.DualResponse.Store.ETS.Keeper do
   @moduledoc false
   # Creates and deletes the tables of every `Store.ETS`. The application's own process owns the tables and their index,
-  # so they survive the end of any process below it.
+  # so they survive the end of any process below it. The index has the process that opened the tables last.
 
   use GenServer
 
@@ -41,21 +41,22 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
   def init(nil) do
     indexed = :ets.tab2list(@index)
     delete_unknown(indexed)
-    for {server, _tables} <- indexed, do: Process.monitor(server)
+    for {_server, _tables, opener} <- indexed, do: Process.monitor(opener)
     {:ok, nil}
   end
 
   # A keeper that was killed while it created or deleted tables may have left tables that are not in the index.
   defp delete_unknown(indexed) do
-    known = for {_server, tables} <- indexed, table <- tids(tables), do: table
+    known = for {_server, tables, _opener} <- indexed, table <- tids(tables), do: table
     made = for table <- :ets.all(), :ets.info(table, :name) == @tables, do: table
     Enum.each(made -- known, &:ets.delete/1)
   end
 
   @impl true
-  def handle_call({:open, server}, _from, state) do
+  def handle_call({:open, server}, {opener, _tag}, state) do
     tables = find(server) || create(server)
-    Process.monitor(server)
+    :ets.insert(@index, {server, tables, opener})
+    Process.monitor(opener)
     {:reply, {:ok, tables}, state}
   end
 
@@ -66,7 +67,7 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
 
   defp find(server) do
     case :ets.lookup(@index, server) do
-      [{_server, tables}] -> tables
+      [{_server, tables, _opener}] -> tables
       [] -> nil
     end
   end
@@ -78,7 +79,6 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
     :ets.insert(tables.records, {:size, 0, 0})
     owner = :ets.info(@index, :owner)
     for table <- tids(tables), do: :ets.give_away(table, owner, nil)
-    :ets.insert(@index, {server, tables})
     tables
   end
 
@@ -89,17 +89,18 @@ defmodule McpServer.DualResponse.Store.ETS.Keeper do
   # The index entry is deleted first, so that the index never names a deleted table. If this process is killed halfway,
   # the next keeper deletes the remaining tables.
   defp delete(server) do
-    for {_server, tables} <- :ets.take(@index, server), table <- tids(tables), do: :ets.delete(table)
+    for {_server, tables, _opener} <- :ets.take(@index, server), table <- tids(tables), do: :ets.delete(table)
   end
 
   @impl true
-  def handle_info({:DOWN, _ref, :process, {server, _node}, _reason}, state) do
-    Process.send_after(self(), {:abandoned, server}, @abandoned_after)
+  def handle_info({:DOWN, _ref, :process, opener, _reason}, state) do
+    Process.send_after(self(), {:abandoned, opener}, @abandoned_after)
     {:noreply, state}
   end
 
-  def handle_info({:abandoned, server}, state) do
-    unless Process.whereis(server), do: delete(server)
+  # Another process may have opened them meanwhile.
+  def handle_info({:abandoned, opener}, state) do
+    for [server] <- :ets.match(@index, {:"$1", :_, opener}), do: delete(server)
     {:noreply, state}
   end
 

@@ -24,7 +24,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   Record.defrecordp(
     :usage,
     @uses,
-    [:key, :tenant, :subject, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes]
+    [:key, :holder, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes]
   )
 
   Record.defrecordp(:deletion, @deleted, [:key, :until])
@@ -66,11 +66,11 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
 
   defp now, do: System.system_time(:microsecond)
 
-  defp usage_of(key, resource, used) do
+  # The name of the server makes the holder unique in the table's index.
+  defp usage_of({server, _id} = key, resource, used) do
     usage(
       key: key,
-      tenant: resource.tenant,
-      subject: resource.subject,
+      holder: {server, resource.tenant, resource.subject},
       deadline: resource.deadline,
       expires_at: resource.expires_at,
       access_count: resource.access_count,
@@ -81,7 +81,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   end
 
   # Updates the index of deadlines too.
-  defp put_usage(before, usage(key: {server, id}, deadline: deadline, tenant: tenant) = now) do
+  defp put_usage(before, usage(key: {server, id}, deadline: deadline, holder: {server, tenant, _subject}) = now) do
     unless before == nil or usage(before, :deadline) == deadline, do: remove_deadline(before)
     if deadline, do: :ok = :mnesia.write({@expiry, {server, deadline, id}, tenant})
     :mnesia.write(now)
@@ -254,29 +254,46 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
 
   @doc "The keys of unpinned resources, the least recently used first."
   @spec least_used(server, pos_integer) :: [{tenant :: term, id}]
-  def least_used(server, limit), do: least_used_where(server, limit, [])
+  def least_used(server, limit) do
+    head = usage(pattern(), key: {server, :"$1"}, holder: {:_, :"$2", :_}, deadline: :"$3", used: :"$4")
+
+    @uses
+    |> :mnesia.dirty_select([{head, [{:"=/=", :"$3", nil}], [{{:"$4", :"$1", :"$2"}}]}])
+    |> first_used(limit)
+  end
 
   @doc "Like `least_used/2`, for one tenant and subject."
   @spec least_used_of(server, {tenant :: term, subject :: term}, pos_integer) :: [{tenant :: term, id}]
-  def least_used_of(server, holder, limit),
-    do: least_used_where(server, limit, [{:"=:=", {{:"$2", :"$5"}}, {:const, holder}}])
+  def least_used_of(server, {tenant, _subject} = holder, limit) do
+    unpinned =
+      for usage(key: {_server, id}, deadline: deadline, used: used) when deadline != nil <- of_holder(server, holder),
+          do: {used, id, tenant}
 
-  defp least_used_where(server, limit, guards) do
-    head = usage(pattern(), key: {server, :"$1"}, tenant: :"$2", subject: :"$5", deadline: :"$3", used: :"$4")
-
-    @uses
-    |> :mnesia.dirty_select([{head, [{:"=/=", :"$3", nil} | guards], [{{:"$4", :"$1", :"$2"}}]}])
-    |> Enum.sort()
-    |> Enum.take(limit)
-    |> Enum.map(fn {_used, id, tenant} -> {tenant, id} end)
+    first_used(unpinned, limit)
   end
+
+  defp first_used(used, limit) do
+    used |> Enum.sort() |> Enum.take(limit) |> Enum.map(fn {_used, id, tenant} -> {tenant, id} end)
+  end
+
+  @doc "`size/1` of one tenant and subject."
+  @spec size_of(server, {tenant :: term, subject :: term}) :: %{
+          resources: non_neg_integer,
+          bytes: non_neg_integer
+        }
+  def size_of(server, holder) do
+    sizes = for usage(bytes: bytes) <- of_holder(server, holder), do: bytes
+    %{resources: length(sizes), bytes: Enum.sum(sizes)}
+  end
+
+  defp of_holder(server, {tenant, subject}), do: :mnesia.dirty_index_read(@uses, {server, tenant, subject}, :holder)
 
   @doc "The number of resources of each tenant and subject, and the sum of their recorded sizes in bytes."
   @spec holders(server) :: [
           {{tenant :: term, subject :: term}, %{resources: pos_integer, bytes: non_neg_integer}}
         ]
   def holders(server) do
-    head = usage(pattern(), key: {server, :_}, tenant: :"$1", subject: :"$2", bytes: :"$3")
+    head = usage(pattern(), key: {server, :_}, holder: {:_, :"$1", :"$2"}, bytes: :"$3")
 
     @uses
     |> :mnesia.dirty_select([{head, [], [{{{{:"$1", :"$2"}}, :"$3"}}]}])
@@ -287,8 +304,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   defp pattern do
     usage(
       key: :_,
-      tenant: :_,
-      subject: :_,
+      holder: :_,
       deadline: :_,
       expires_at: :_,
       access_count: :_,

@@ -11,14 +11,14 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
   @deleted :mcp_dual_response_deleted
 
   @definitions [
-    {@resources, :set, [:key, :resource, :chunks, :rows]},
-    {@uses, :ordered_set,
-     [:key, :tenant, :subject, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes]},
-    {@expiry, :ordered_set, [:key, :tenant]},
-    {@deleted, :set, [:key, :until]}
+    {@resources, :set, [:key, :resource, :chunks, :rows], []},
+    {@uses, :ordered_set, [:key, :holder, :deadline, :expires_at, :access_count, :last_accessed_at, :used, :bytes],
+     [:holder]},
+    {@expiry, :ordered_set, [:key, :tenant], []},
+    {@deleted, :set, [:key, :until], []}
   ]
 
-  @all for {table, _type, _attributes} <- @definitions, do: table
+  @all for {table, _type, _attributes, _index} <- @definitions, do: table
 
   @doc "The constant data: the resources and their rows."
   @spec resources() :: atom
@@ -83,10 +83,12 @@ defmodule McpServer.DualResponse.Store.Mnesia.Tables do
     end
   end
 
-  defp have({table, type, attributes}, storage) do
+  defp have({table, type, attributes, index}, storage) do
+    definition = [{:type, type}, {:attributes, attributes}, {:index, index}, {storage, [node()]}]
+
     if table in :mnesia.system_info(:tables),
       do: done(:mnesia.add_table_copy(table, node(), storage)),
-      else: done(:mnesia.create_table(table, [{:type, type}, {:attributes, attributes}, {storage, [node()]}]))
+      else: done(:mnesia.create_table(table, definition))
   end
 
   defp done({:atomic, :ok}), do: :ok
