@@ -164,14 +164,17 @@ defmodule McpServer.Protocol.StdioStreamsTest do
     defp draining(drain), do: "McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server, drain: #{drain})"
 
     @tag req: "S1"
-    test "half a line is not answered", context do
+    test "half a message is refused, and what came before it is answered", context do
       peer =
         start(vm(),
           input: "printf '%s\\n%s' #{quoted(call(1, "echo", %{"text" => "whole"}))} '{\"jsonrpc\":'",
           tmp_dir: context.tmp_dir
         )
 
-      assert text(message(peer)) == "whole"
+      assert [%{"error" => %{"code" => -32_700}}, whole] =
+               Enum.sort_by([message(peer), message(peer)], &(&1["id"] || 0))
+
+      assert text(whole) == "whole"
       assert exit_status(peer) == 0
     end
 
