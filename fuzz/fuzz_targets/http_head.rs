@@ -56,7 +56,7 @@ fuzz_target!(|bytes: &[u8]| {
                     is_sound(policy, &message, &accepted);
                     body(&message, &accepted);
                 }
-                Err(answer) => is_answer(&answer),
+                Err(refused) => is_answer(&refused.answer),
             }
         }
     });
