@@ -142,8 +142,9 @@ defmodule McpServer.ServerOptions do
       :count,
       default: 1_000,
       misnamed: [:max_requests],
-      doc: "concurrent calls without a session of one server, for each scheduler",
-      beyond: "503 and `Retry-After`"
+      doc:
+        "concurrent calls of one server, for each scheduler; calls of sessions that wait for the client do not count",
+      beyond: "503, in a session 429, and `Retry-After`"
     ],
     max_streams: [
       :count,
@@ -163,7 +164,7 @@ defmodule McpServer.ServerOptions do
       :percent,
       default: 25,
       doc:
-        "percent of sessions, of calls without a session, of streams, of bytes of subscriptions, and of the 64 MiB of events that a node stores, for one client",
+        "percent of sessions, of calls, of streams, of bytes of subscriptions, and of the 64 MiB of events that a node stores, for one client",
       beyond: "503 or 429, and `Retry-After`; the client's oldest events are deleted"
     ],
     max_hooks: [

@@ -6,7 +6,7 @@ defmodule McpServer.Share do
   # an unauthenticated peer. No holder has more than `percent` of the limit, so one client cannot take all places.
   #
   # The process that took a place gives it back. `McpServer.Share.Keeper` monitors these processes, and gives back the
-  # places of a process that died. A process may be killed between counting a place and recording its owner. Then the
+  # places of a process that died. The places of a session's calls belong to no process: see `McpServer.Share.Pool`. A process may be killed between counting a place and recording its owner. Then the
   # count stays one too high, never too low.
   #
   # Counters are rows of a public table: taking a place costs four table operations and no message.
@@ -25,6 +25,9 @@ defmodule McpServer.Share do
 
   @typedoc "The kind of places, such as `:calls` or `:streams`."
   @type kind :: atom()
+
+  @typedoc "The places of one holder."
+  @type place :: {server(), kind(), holder()}
 
   @typedoc "The number of places, and the share of one holder in percent."
   @type bounds :: {limit :: pos_integer(), percent :: 1..100}
@@ -89,20 +92,31 @@ defmodule McpServer.Share do
   `:full` means that the limit or the holder's share is used up. The client gets the same answer for both.
   """
   @spec take(server(), kind(), holder(), bounds(), amount :: pos_integer()) :: :ok | :full
-  def take(server, kind, holder, {limit, _percent} = bounds, amount \\ 1) do
-    with :ok <- add({server, kind}, amount, limit),
-         :ok <- add_share(server, kind, holder, bounds, amount) do
-      Keeper.put({server, kind, holder}, amount)
-    end
+  def take(server, kind, holder, bounds, amount \\ 1) do
+    place = {server, kind, holder}
+    with :ok <- hold(place, bounds, amount), do: Keeper.put(place, amount)
   end
 
-  defp add_share(_server, _kind, nil, _bounds, _amount), do: :ok
+  @doc "Takes places that no process owns. Its caller gives them back with `return/2`."
+  @spec hold(place(), bounds(), amount :: pos_integer()) :: :ok | :full
+  def hold({server, kind, _holder} = place, {limit, _percent} = bounds, amount) do
+    with :ok <- add({server, kind}, amount, limit), do: hold_share(place, bounds, amount)
+  end
 
-  defp add_share(server, kind, holder, bounds, amount) do
-    with :full <- add({server, kind, holder}, amount, of(bounds)) do
+  defp hold_share({_server, _kind, nil}, _bounds, _amount), do: :ok
+
+  defp hold_share({server, kind, _holder} = place, bounds, amount) do
+    with :full <- add(place, amount, of(bounds)) do
       subtract({server, kind}, amount)
       :full
     end
+  end
+
+  @doc "Takes places like `hold/3`, even if none is free."
+  @spec hold_anyway(place(), amount :: pos_integer()) :: :ok
+  def hold_anyway({server, kind, holder} = place, amount) do
+    :ok = add({server, kind}, amount, :infinity)
+    if holder, do: add(place, amount, :infinity), else: :ok
   end
 
   @doc "Gives back places that the calling process has taken."
@@ -114,7 +128,7 @@ defmodule McpServer.Share do
   end
 
   @doc false
-  @spec return(place :: {server(), kind(), holder()}, amount :: pos_integer()) :: :ok
+  @spec return(place(), amount :: pos_integer()) :: :ok
   def return({server, kind, nil}, amount), do: subtract({server, kind}, amount)
 
   def return({server, kind, _holder} = place, amount) do
@@ -130,7 +144,7 @@ defmodule McpServer.Share do
   @spec taken(server(), kind(), holder()) :: non_neg_integer()
   def taken(server, kind, holder), do: count({server, kind, holder})
 
-  # Two simultaneous requests for the last place may both be refused, but never both succeed.
+  # Every integer is less than an atom. Two simultaneous requests for the last place may both be refused, but never both succeed.
   defp add(key, amount, most) do
     if :ets.update_counter(@table, key, {2, amount}, {key, 0}) <= most do
       :ok

@@ -7,9 +7,11 @@ defmodule McpServer.HttpSessionCallsTest do
   alias McpServer.Connection.InFlight
   alias McpServer.Http.Sessions
   alias McpServer.HttpServer
+  alias McpServer.Share.Pool
 
   @moduletag :capture_log
-  @in_use [:body_bytes, :calls, :exchanges, :hooks, :streams]
+  # What a connection takes. A call has its place until it ends.
+  @in_use [:body_bytes, :exchanges, :hooks, :streams]
 
   defp process(session), do: :ets.lookup_element(Sessions, session.id, 2)
   defp echo(session, id), do: HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: id))
@@ -44,7 +46,8 @@ defmodule McpServer.HttpSessionCallsTest do
 
   test "of one session in five seconds look for its end in the shared store once" do
     opened = System.monotonic_time(:millisecond)
-    in_flight = InFlight.new(1)
+    pool = %Pool{counter: :atomics.new(1, []), index: 1, bounds: {1, 25}, place: {make_ref(), :calls, nil}}
+    in_flight = InFlight.new(1, pool)
     now = System.monotonic_time(:millisecond)
 
     assert for(
@@ -187,9 +190,10 @@ defmodule McpServer.HttpSessionCallsTest do
       eventually(fn -> echo(session, id) == 200 end)
     end
 
-    # Both kinds of places are free again.
+    # All places are free again.
     assert :ets.match(InFlight, {{process(session), :_}, :_, :_, :_, :_}) == []
     unused(server)
+    assert HttpServer.stats(server.pid).calls == 0
   end
 
   # The result races with the adoption: exactly one of them is answered.

@@ -8,6 +8,7 @@ defmodule McpServer.Protocol.TasksTest do
   import McpServer.HttpCase, only: [eventually: 1]
   import McpServer.Wire, only: [ask: 4, tell: 3, next: 1, silent?: 1]
 
+  alias McpServer.{FromAddress, HttpRequests, HttpSession}
   alias McpServer.Test.Client
 
   @session "2025-11-25"
@@ -715,6 +716,28 @@ defmodule McpServer.Protocol.TasksTest do
       ids = for _ <- 1..100, do: Map.fetch!(create(client, "may", @long), "taskId")
       on_exit(fn -> expire(ids) end)
       assert {:error, %{"code" => -32603, "message" => "Too many tasks"}} = call(client, "may")
+    end
+
+    # By its sessions alone, one client could take the tasks of all others.
+    test "a client without a principal has at most 100 in all its sessions, another address has others" do
+      server = FromAddress.start(router: Router, assigns: %{run: gated()})
+      from = fn address -> [headers: [{"x-from", address}, {"host", "localhost"}], capabilities: @knows_tasks] end
+
+      task = fn session ->
+        params = %{"name" => "may", "arguments" => %{}, "task" => %{"ttl" => 3_600_000}}
+        HttpSession.answer(session, HttpRequests.legacy("tools/call", params))
+      end
+
+      [one, other] = for _ <- 1..2, do: HttpSession.open(server, @session, from.("192.0.2.7"))
+      ids = for n <- 1..100, do: task.(if(rem(n, 2) == 0, do: one, else: other))["result"]["task"]["taskId"]
+      on_exit(fn -> expire(ids) end)
+      for session <- [one, other], do: assert(%{"error" => %{"message" => "Too many tasks"}} = task.(session))
+
+      third = HttpSession.open(server, @session, from.("192.0.2.8"))
+      assert %{"result" => %{"task" => %{"taskId" => id}}} = task.(third)
+      expire([id, id | ids])
+      assert %{"result" => %{"task" => %{"taskId" => id}}} = task.(one)
+      expire([id])
     end
 
     # One owner may use 16 of 64 MiB.

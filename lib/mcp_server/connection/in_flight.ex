@@ -8,10 +8,11 @@ defmodule McpServer.Connection.InFlight do
   # take its turn at the row ends the call: the holder when there is a result, or the session, which then adopts the
   # call. The other process passes on the call's messages. The table outlives both. Counters tell holders about the
   # session: the number of taken places and of calls that wait for the client, whether it is ending, its log level, and
-  # two times.
+  # two times. Each place of the session is also one of the server's places, as long as the session's process lives.
 
   alias McpServer.{Protocol, Request}
   alias McpServer.Connection.{Report, Session}
+  alias McpServer.Share.Pool
 
   @table __MODULE__
   @taken 1
@@ -25,10 +26,14 @@ defmodule McpServer.Connection.InFlight do
   @levels List.to_tuple(Session.log_levels())
   @indexes Session.log_levels() |> Enum.with_index() |> Map.new()
 
-  @enforce_keys [:counters, :most]
-  defstruct [:counters, :most]
+  # The number of taken places of a session whose process has ended, so that no count reaches zero again.
+  @ended -0xFFFF_FFFF_FFFF
 
-  @type t :: %__MODULE__{counters: :atomics.atomics_ref(), most: pos_integer()}
+  @enforce_keys [:counters, :most, :pool]
+  defstruct [:counters, :most, :pool]
+
+  @typedoc "`:most` – the session's places; `:pool` – those of its server"
+  @type t :: %__MODULE__{counters: :atomics.atomics_ref(), most: pos_integer(), pool: Pool.t()}
 
   @typedoc """
   The data of a call that the session may adopt. `:request` is a `Request.summary/1`. `:since` is the arrival of the
@@ -52,16 +57,20 @@ defmodule McpServer.Connection.InFlight do
   end
 
   @doc "The shared state of a session with places for so many calls."
-  @spec new(most :: pos_integer()) :: t()
-  def new(most) do
-    in_flight = %__MODULE__{counters: :atomics.new(@slots, signed: true), most: most}
+  @spec new(most :: pos_integer(), Pool.t()) :: t()
+  def new(most, pool) do
+    in_flight = %__MODULE__{counters: :atomics.new(@slots, signed: true), most: most, pool: pool}
     put_level(in_flight, %Session{}.log_level)
     seen(in_flight)
     :atomics.put(in_flight.counters, @checked, System.monotonic_time(:millisecond))
     in_flight
   end
 
-  @doc "Takes an id and a place, for a call that the calling process starts in its session."
+  @doc """
+  Takes an id and a place, for a call that the calling process starts in its session.
+
+  `:full` means that the session, the server or the client's share of it has no place.
+  """
   @spec claim(t(), Request.id()) :: :ok | :duplicate | :full
   # The turn is taken, because only the session ends a call that it has started itself.
   def claim(in_flight, id), do: claim_row(in_flight, {{self(), id}, 1, self(), nil, nil})
@@ -72,19 +81,28 @@ defmodule McpServer.Connection.InFlight do
     do: claim_row(in_flight, {{session, id}, 0, self(), nil, pack(entry)})
 
   defp claim_row(in_flight, {{session, id}, _turns, _holder, nil, _entry} = row) do
-    cond do
-      not :ets.insert_new(@table, row) -> :duplicate
-      :atomics.add_get(in_flight.counters, @taken, 1) <= in_flight.most -> :ok
-      true -> refuse(in_flight, session, id)
+    if :ets.insert_new(@table, row) do
+      taken = :atomics.add_get(in_flight.counters, @taken, 1)
+      if taken <= in_flight.most, do: claim_place(in_flight, taken, session, id), else: refuse(in_flight, session, id)
+    else
+      :duplicate
     end
   end
+
+  # Requests of an ended session take no place, because nobody would give it back.
+  defp claim_place(_in_flight, taken, _session, _id) when taken <= 0, do: :ok
+
+  defp claim_place(in_flight, _taken, session, id),
+    do: with(:full <- Pool.take(in_flight.pool), do: refuse(in_flight, session, id))
 
   # Every claim copies the entry into the table, and most of its size would be empty fields of the request.
   defp pack(entry), do: %{entry | request: Request.to_row(entry.request)}
   defp unpack(id, entry), do: %{entry | request: Request.from_row(id, entry.request)}
 
+  # The server's place was not taken.
   defp refuse(in_flight, session, id) do
-    release(in_flight, session, id)
+    :ets.delete(@table, {session, id})
+    :atomics.sub(in_flight.counters, @taken, 1)
     :full
   end
 
@@ -129,7 +147,18 @@ defmodule McpServer.Connection.InFlight do
   @spec release(t(), session :: pid(), Request.id()) :: :ok
   def release(in_flight, session, id) do
     :ets.delete(@table, {session, id})
-    :atomics.sub(in_flight.counters, @taken, 1)
+    give(in_flight)
+  end
+
+  defp give(%{counters: counters, pool: pool}) do
+    if :atomics.sub_get(counters, @taken, 1) >= 0, do: Pool.give(pool, 1), else: :ok
+  end
+
+  @doc "Gives back the places of a session whose process has ended."
+  @spec abandon(t()) :: :ok
+  def abandon(%{counters: counters, pool: pool}) do
+    :atomics.put(counters, @closed, 1)
+    Pool.give(pool, max(:atomics.exchange(counters, @taken, @ended), 0))
   end
 
   @doc "Gives id and place back for a holder that has ended, if the session has not adopted its call."
@@ -150,17 +179,17 @@ defmodule McpServer.Connection.InFlight do
   @spec wait(t() | nil) :: :ok
   def wait(nil), do: :ok
 
-  def wait(%{counters: counters}) do
+  def wait(%{counters: counters} = in_flight) do
     :atomics.add(counters, @asking, 1)
-    :atomics.sub(counters, @taken, 1)
+    give(in_flight)
   end
 
   @doc "Takes a place for a call that continues, even if none is free."
   @spec go_on(t() | nil) :: :ok
   def go_on(nil), do: :ok
 
-  def go_on(%{counters: counters}) do
-    :atomics.add(counters, @taken, 1)
+  def go_on(%{counters: counters, pool: pool}) do
+    if :atomics.add_get(counters, @taken, 1) > 0, do: Pool.take_anyway(pool)
     :atomics.sub(counters, @asking, 1)
   end
 

@@ -4,6 +4,7 @@ defmodule McpServer.Http.Places do
 
   alias McpServer.Http.{Mount, Sink, Usage}
   alias McpServer.Share
+  alias McpServer.Share.Pool
 
   @type kind :: :calls | :streams
 
@@ -21,6 +22,14 @@ defmodule McpServer.Http.Places do
 
   defp share(mount, kind, holder),
     do: Share.take(mount.id, kind, holder, {Map.fetch!(mount.places, kind), mount.max_share})
+
+  @doc "The same places for a session of a holder."
+  @spec pool(Mount.t(), kind(), Share.holder()) :: Pool.t()
+  def pool(mount, kind, holder) do
+    {counter, index} = Usage.counter(mount.usage, kind)
+    bounds = {Map.fetch!(mount.places, kind), mount.max_share}
+    %Pool{counter: counter, index: index, bounds: bounds, place: {mount.id, kind, holder}}
+  end
 
   @doc "Gives the place back."
   @spec give(Mount.t(), Sink.t(), kind(), Share.holder()) :: :ok

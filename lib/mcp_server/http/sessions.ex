@@ -13,7 +13,7 @@ defmodule McpServer.Http.Sessions do
 
   alias McpServer.{Connection, Recipient, Share}
   alias McpServer.Connection.{InFlight, Session}
-  alias McpServer.Http.Mount
+  alias McpServer.Http.{Mount, Places}
   alias McpServer.Http.Cluster.Node
   alias McpServer.Http.Session.{Reopening, ReplayRoom, Sealed, Tombstones}
   alias McpServer.Protocol.HTTP
@@ -262,7 +262,7 @@ defmodule McpServer.Http.Sessions do
   def init(nil) do
     join()
     # The sessions survive a crash of this process.
-    sessions = :ets.match(@table, {:"$1", :"$2", :_, :_, :"$3", :"$4", :"$5"})
+    sessions = :ets.match(@table, {:"$1", :"$2", :"$3", :_, :"$4", :"$5", :"$6"})
     {:ok, Enum.reduce(sessions, %{sessions: %{}, counts: %{}, counters: %{}}, &watch(&2, watched(&1)))}
   end
 
@@ -279,7 +279,7 @@ defmodule McpServer.Http.Sessions do
       {:elsewhere, true} ->
         paid = ReplayRoom.paid(holder, state.counters[holder])
         {pid, context} = start(mount, wanted, principal, paid)
-        {:reply, {:ok, pid, context}, watch(state, {wanted.id, pid, principal, mount.id, paid})}
+        {:reply, {:ok, pid, context}, watch(state, {wanted.id, pid, context, principal, mount.id, paid})}
 
       {:elsewhere, false} ->
         {:reply, {:error, :too_many}, state}
@@ -305,7 +305,7 @@ defmodule McpServer.Http.Sessions do
   defp start(mount, %{id: id, opening: opening} = wanted, principal, paid) do
     account = ReplayRoom.account(stored(), paid, mount.max_share, &__MODULE__.make_room/0)
     bounds = %{mount.bounds | overload: {:refuse, 429}}
-    context = context(opening, bounds)
+    context = context(opening, bounds, Places.pool(mount, :calls, paid.holder))
 
     shared =
       Map.merge(Map.take(wanted, [:id, :lifetime, :sealed?, :changed]), %{
@@ -343,10 +343,10 @@ defmodule McpServer.Http.Sessions do
 
   defp session(wanted, _in_flight), do: wanted.id |> Session.new() |> Session.open(wanted.opening)
 
-  defp context(opening, %{max_calls: most}) do
+  defp context(opening, %{max_calls: most}, pool) do
     opening
     |> Map.take([:revision, :client_info, :client_capabilities])
-    |> Map.put(:in_flight, InFlight.new(most))
+    |> Map.put(:in_flight, InFlight.new(most, pool))
   end
 
   @doc "Makes the sessions of the client that stores most drop stored events."
@@ -355,13 +355,14 @@ defmodule McpServer.Http.Sessions do
 
   defp stored, do: :ets.lookup_element(@table, :stored, 2)
 
-  defp watch(state, {id, pid, principal, mount, %{holder: holder} = paid}) do
+  # The places of its calls are given back when the session's process has ended, by whatever reason.
+  defp watch(state, {id, pid, %{in_flight: in_flight}, principal, mount, %{holder: holder} = paid}) do
     Process.monitor(pid)
     owners = [{mount, principal}, {:client, holder}]
 
     %{
       state
-      | sessions: Map.put(state.sessions, pid, {id, {:open, owners}, paid}),
+      | sessions: Map.put(state.sessions, pid, {id, {:open, owners}, paid, in_flight}),
         counts: Enum.reduce(owners, state.counts, fn owner, counts -> Map.update(counts, owner, 1, &(&1 + 1)) end),
         counters: Map.put(state.counters, holder, paid.counter)
     }
@@ -370,8 +371,8 @@ defmodule McpServer.Http.Sessions do
   @impl true
   def handle_cast({:forgotten, pid}, state) do
     case state.sessions do
-      %{^pid => {id, counted, paid}} ->
-        {:noreply, release(%{state | sessions: %{state.sessions | pid => {id, :ending, paid}}}, counted)}
+      %{^pid => {id, counted, paid, in_flight}} ->
+        {:noreply, release(%{state | sessions: %{state.sessions | pid => {id, :ending, paid, in_flight}}}, counted)}
 
       _ended ->
         {:noreply, state}
@@ -379,7 +380,7 @@ defmodule McpServer.Http.Sessions do
   end
 
   def handle_cast(:make_room, state) do
-    sessions = for {pid, {_id, _counted, paid}} <- state.sessions, do: {pid, paid}
+    sessions = for {pid, {_id, _counted, paid, _in_flight}} <- state.sessions, do: {pid, paid}
     for {pid, bytes} <- ReplayRoom.demands(stored(), sessions), do: send(pid, {:mcp_http_forget, bytes})
     {:noreply, state}
   end
@@ -400,12 +401,13 @@ defmodule McpServer.Http.Sessions do
       {nil, _sessions} ->
         {:noreply, state}
 
-      {{id, counted, paid}, sessions} ->
+      {{id, counted, paid, in_flight}, sessions} ->
         # A killed session could not close its table. Otherwise a request that already found the session could start a
         # call without an owner.
+        InFlight.abandon(in_flight)
+
         for key <- [id, {:retired, id, pid}],
-            {_key, ^pid, context, {router, _mount_name}, _principal, _mount, _paid} <- :ets.lookup(@table, key) do
-          InFlight.close(context.in_flight)
+            {_key, ^pid, _context, {router, _mount_name}, _principal, _mount, _paid} <- :ets.lookup(@table, key) do
           # A tool that is put for the session from now on is refused.
           delete(key, pid)
           unless Sealed.sealed?(id), do: Server.session_over(router, id)

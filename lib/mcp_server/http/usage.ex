@@ -59,6 +59,10 @@ defmodule McpServer.Http.Usage do
     :atomics.sub(in_use, index, amount)
   end
 
+  @doc "The mount's counter of a resource, for places that no process owns."
+  @spec counter(t(), kind()) :: {:atomics.atomics_ref(), pos_integer()}
+  def counter(%__MODULE__{in_use: in_use}, kind), do: {in_use, index(kind)}
+
   @doc "How much of a resource the process has taken."
   @spec taken(t(), kind()) :: non_neg_integer()
   def taken(%__MODULE__{own: own}, kind), do: :atomics.get(own, index(kind))

@@ -11,8 +11,6 @@ defmodule McpServer.Share.Keeper do
 
   @table __MODULE__
 
-  @type place :: {Share.server(), Share.kind(), Share.holder()}
-
   @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
@@ -24,7 +22,7 @@ defmodule McpServer.Share.Keeper do
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
   @doc "Changes the number of the calling process' places of a kind."
-  @spec put(place(), integer()) :: :ok
+  @spec put(Share.place(), integer()) :: :ok
   def put(place, change) do
     case :ets.lookup(@table, self()) do
       [{_pid, places}] ->

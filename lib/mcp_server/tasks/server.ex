@@ -1,6 +1,6 @@
 defmodule McpServer.Tasks.Server do
   @moduledoc false
-  # The tasks of a node: their owners, number, waiting processes and expiry. The status of a task is read directly from
+  # The tasks of a node: their owners, who pays for them, their number, waiting processes and expiry. The status of a task is read directly from
   # the table.
 
   use GenServer
@@ -15,7 +15,7 @@ defmodule McpServer.Tasks.Server do
     max_tasks_per_owner: [
       :count,
       default: 100,
-      doc: "the same for one owner; clients without principal and session have `:max_tasks` together"
+      doc: "the same for one client, in all its sessions; without principal at a loopback address, for one session"
     ],
     ttl: [
       :milliseconds,
@@ -50,18 +50,20 @@ defmodule McpServer.Tasks.Server do
     # Runners are linked, so that they end with this process. Their exits arrive as messages.
     Process.flag(:trap_exit, true)
     :ets.new(__MODULE__, [:named_table, :protected, read_concurrency: true])
-    {:ok, %{options: options, count: 0, bytes: 0, owners: %{}, runners: %{}, waiters: %{}, asking: %{}, sizes: %{}}}
+    {:ok, %{options: options, count: 0, bytes: 0, payers: %{}, runners: %{}, waiters: %{}, asking: %{}, sizes: %{}}}
   end
 
   @impl true
   def handle_call({:create, owner, %{request: request} = call, conn, heap}, _from, state) do
-    if state.count >= state.options.max_tasks or full?(owner, held(state, owner).count, state.options) do
+    payer = payer(owner, conn)
+
+    if state.count >= state.options.max_tasks or full?(payer, held(state, payer).count, state.options) do
       {:reply, {:error, :too_many}, state}
     else
       entry = Entry.new(Home.session_id(), ttl(request.task, state.options), state.options.poll_interval)
       runner = Runner.start(entry.id, call, conn, heap)
       tool = Map.take(request, [:name, :run_time])
-      entry = %{Map.merge(entry, tool) | grace: call.entry.cancel_grace, runner: runner}
+      entry = %{Map.merge(entry, tool) | grace: call.entry.cancel_grace, runner: runner, payer: payer}
       put(owner, entry)
       Process.send_after(self(), {:expire, entry.id}, entry.ttl)
       Telemetry.execute([:task, :start], %{count: 1}, %{router: elem(owner, 0)})
@@ -69,7 +71,7 @@ defmodule McpServer.Tasks.Server do
       state = %{
         state
         | count: state.count + 1,
-          owners: hold(state.owners, owner, 1, 0),
+          payers: hold(state.payers, payer, 1, 0),
           runners: Map.put(state.runners, entry.runner, entry.id)
       }
 
@@ -125,7 +127,7 @@ defmodule McpServer.Tasks.Server do
 
   def handle_call({:finish, id, outcome, bytes}, _from, state) do
     with {:ok, owner, entry} <- running(id) do
-      {outcome, bytes} = if room?(state, owner, bytes), do: {outcome, bytes}, else: {Entry.no_room(), 0}
+      {outcome, bytes} = if room?(state, entry.payer, bytes), do: {outcome, bytes}, else: {Entry.no_room(), 0}
       {:reply, :ok, settle(state, owner, Entry.finish(entry, outcome), bytes)}
     else
       :over -> {:reply, :ok, state}
@@ -139,20 +141,10 @@ defmodule McpServer.Tasks.Server do
 
   @impl true
   def handle_info({:expire, id}, state) do
-    [{^id, owner, entry}] = :ets.lookup(__MODULE__, id)
-    :ets.delete(__MODULE__, id)
-    {bytes, sizes} = Map.pop(state.sizes, id, 0)
-    state = reply_all(stop(state, entry), id, :not_found)
-    if entry.outcome == nil, do: report(owner, :expired)
-
-    {:noreply,
-     %{
-       state
-       | count: state.count - 1,
-         bytes: state.bytes - bytes,
-         sizes: sizes,
-         owners: hold(state.owners, owner, -1, -bytes)
-     }}
+    case :ets.take(__MODULE__, id) do
+      [{^id, owner, entry}] -> {:noreply, expire(state, owner, entry)}
+      [] -> {:noreply, state}
+    end
   end
 
   def handle_info({:EXIT, runner, reason}, state) do
@@ -175,25 +167,37 @@ defmodule McpServer.Tasks.Server do
 
   def handle_info(_message, state), do: {:noreply, state}
 
-  defp full?(owner, count, options), do: not nobody?(owner) and count >= options.max_tasks_per_owner
-
-  # An anonymous owner has no share.
-  defp nobody?({_router, kind, id}), do: kind == :session and id == nil
-
-  defp room?(%{options: %{max_bytes: max_bytes, max_share: percent}} = state, owner, bytes) do
-    state.bytes + bytes <= max_bytes and
-      (nobody?(owner) or held(state, owner).bytes + bytes <= Share.of({max_bytes, percent}))
+  defp expire(state, owner, %Entry{id: id, payer: payer} = entry) do
+    {bytes, sizes} = Map.pop(state.sizes, id, 0)
+    state = reply_all(stop(state, entry), id, :not_found)
+    if entry.outcome == nil, do: report(owner, :expired)
+    payers = hold(state.payers, payer, -1, -bytes)
+    %{state | count: state.count - 1, bytes: state.bytes - bytes, sizes: sizes, payers: payers}
   end
 
-  defp held(state, owner), do: Map.get(state.owners, owner, %{count: 0, bytes: 0})
+  # A client counts once, however many sessions own its tasks.
+  defp payer(owner, conn), do: Share.holder(conn.principal, conn.peer) || owner
 
-  # Drops an owner without tasks.
-  defp hold(owners, owner, count, bytes) do
-    %{count: had, bytes: took} = Map.get(owners, owner, %{count: 0, bytes: 0})
+  defp full?(payer, count, options), do: not nobody?(payer) and count >= options.max_tasks_per_owner
+
+  # Without a session, anonymous clients at a loopback address cannot be told apart.
+  defp nobody?({_router, :session, nil}), do: true
+  defp nobody?(_payer), do: false
+
+  defp room?(%{options: %{max_bytes: max_bytes, max_share: percent}} = state, payer, bytes) do
+    state.bytes + bytes <= max_bytes and
+      (nobody?(payer) or held(state, payer).bytes + bytes <= Share.of({max_bytes, percent}))
+  end
+
+  defp held(state, payer), do: Map.get(state.payers, payer, %{count: 0, bytes: 0})
+
+  # Drops a client without tasks.
+  defp hold(payers, payer, count, bytes) do
+    %{count: had, bytes: took} = Map.get(payers, payer, %{count: 0, bytes: 0})
 
     if had + count == 0,
-      do: Map.delete(owners, owner),
-      else: Map.put(owners, owner, %{count: had + count, bytes: took + bytes})
+      do: Map.delete(payers, payer),
+      else: Map.put(payers, payer, %{count: had + count, bytes: took + bytes})
   end
 
   # A runner reports its outcome before it ends. A runner without a report was killed.
@@ -227,7 +231,7 @@ defmodule McpServer.Tasks.Server do
     put(owner, entry)
     report(owner, Entry.status(entry))
     sizes = Map.put(state.sizes, entry.id, bytes)
-    state = %{state | bytes: state.bytes + bytes, sizes: sizes, owners: hold(state.owners, owner, 0, bytes)}
+    state = %{state | bytes: state.bytes + bytes, sizes: sizes, payers: hold(state.payers, entry.payer, 0, bytes)}
     reply_all(state, entry.id, {:ok, entry})
   end
 

@@ -1,0 +1,134 @@
+defmodule McpServer.HttpPlacesTest do
+  # The places of a server for calls: those of sessions and those without one are counted together, for each client too.
+  use McpServer.HttpCase, async: true
+
+  import McpServer.HttpRequests
+
+  alias McpServer.Http.Sessions
+  alias McpServer.HttpServer
+
+  @doc false
+  def who(request) do
+    case List.keyfind(request.req_headers, "authorization", 0) do
+      {_name, "Bearer " <> name} -> {:ok, name}
+      nil -> {:ok, "nobody"}
+    end
+  end
+
+  # `http: [max_calls: 1]` is one place for each scheduler.
+  @most System.schedulers_online()
+
+  # Starts a call that runs until the script ends it.
+  defp start(server, name, session, id) do
+    peer = HttpClient.start(server, in_era(session, "perform", HttpScript.arguments(id), id) |> as(name))
+    {call, _conn} = HttpScript.performing(id)
+    {peer, call}
+  end
+
+  defp echo(server, name, session, id) do
+    {response, _messages} = HttpClient.exchange(server, in_era(session, "echo", %{"text" => "x"}, id) |> as(name))
+    response
+  end
+
+  defp in_era(nil, tool, arguments, id), do: modern_call(tool, arguments, id: id)
+  defp in_era(session, tool, arguments, id), do: HttpSession.of(session, legacy_call(tool, arguments, id: id))
+
+  defp session(server, name), do: HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer #{name}"}])
+
+  defp finish({peer, call}) do
+    HttpScript.tell(call, {:answer, "done"})
+    HttpClient.messages(peer, HttpPeer.response(peer))
+  end
+
+  defp eventually_echo(server, name, session), do: eventually(fn -> echo(server, name, session, 99).status == 200 end)
+
+  both "with and without a session are counted together", [http: [max_calls: 1]], %{server: server} do
+    sessions = for _ <- 1..@most, do: session(server, "nobody")
+    calls = for {session, id} <- Enum.with_index(sessions), do: start(server, "nobody", session, id)
+    another = session(server, "nobody")
+
+    assert %{status: 503} = response = echo(server, "nobody", nil, 99)
+    assert String.to_integer(HttpResponse.header(response, "retry-after")) > 0
+    assert %{status: 429} = response = echo(server, "nobody", another, 99)
+    assert String.to_integer(HttpResponse.header(response, "retry-after")) > 0
+
+    finish(hd(calls))
+    eventually_echo(server, "nobody", nil)
+    alone = start(server, "nobody", nil, "alone")
+    assert echo(server, "nobody", another, 99).status == 429
+    Enum.each([alone | tl(calls)], &finish/1)
+    eventually_echo(server, "nobody", another)
+  end
+
+  both "are given back when a session with calls is killed, and when its client ends it", [http: [max_calls: 1]], %{
+    server: server
+  } do
+    for end_session <- [
+          &Process.exit(:ets.lookup_element(Sessions, &1.id, 2), :kill),
+          &assert(HttpSession.delete(&1).status == 204)
+        ] do
+      session = session(server, "nobody")
+      calls = for id <- 1..@most, do: start(server, "nobody", session, id)
+      assert echo(server, "nobody", nil, 99).status == 503
+      end_session.(session)
+      for {_peer, call} <- calls, do: HttpScript.gone(call)
+      eventually_echo(server, "nobody", nil)
+      more = for id <- 1..@most, do: start(server, "nobody", nil, id)
+      assert echo(server, "nobody", nil, 99).status == 503
+      Enum.each(more, &finish/1)
+      eventually_echo(server, "nobody", nil)
+    end
+  end
+
+  # The session keeps the call and its answer for a client that comes back.
+  both "are kept by a call whose client has disconnected", [http: [max_calls: 1, stream_after: 50]], %{server: server} do
+    session = session(server, "nobody")
+    calls = for id <- 1..@most, do: start(server, "nobody", session, id)
+    for {peer, _call} <- calls, do: assert(%{status: 200, body: :stream} = HttpPeer.response(peer))
+    for {peer, _call} <- calls, do: HttpPeer.close(peer)
+    assert echo(server, "nobody", nil, 99).status == 503
+    for {_peer, call} <- calls, do: HttpScript.tell(call, {:answer, "done"})
+    eventually_echo(server, "nobody", nil)
+  end
+
+  both "one client has a share of, in all its sessions",
+       [
+         identify: &__MODULE__.who/1,
+         http: [max_calls: 4, max_share: 25]
+       ],
+       %{server: server} do
+    [one, other] = for _ <- 1..2, do: session(server, "eve")
+    calls = for id <- 1..@most, do: start(server, "eve", if(id == 1, do: other, else: one), id)
+    assert echo(server, "eve", other, 99).status == 429
+    assert echo(server, "eve", nil, 99).status == 503
+    assert echo(server, "ada", nil, 99).status == 200
+    assert echo(server, "ada", session(server, "ada"), 99).status == 200
+    Enum.each(calls, &finish/1)
+    for session <- [one, other, nil], do: eventually_echo(server, "eve", session)
+  end
+
+  test "all are free after calls that ask their client, and those that are cancelled" do
+    server = HttpServers.start(:listener, http: [max_calls: 1])
+    session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
+
+    for id <- 1..(@most + 1) do
+      {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask", %{}, id: "asks #{id}"))
+      assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
+      # Its place is free while it waits.
+      assert HttpServer.stats(server.pid).calls == 0
+      result = %{"action" => "accept", "content" => %{"name" => "Ada"}}
+      reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => result})
+      assert {%{status: 202}, []} = HttpSession.exchange(session, in_session(reply))
+      assert HttpClient.text(HttpClient.message(peer)) == "Hello, Ada! :asked"
+    end
+
+    calls = for id <- 1..@most, do: start(server, "nobody", session, id)
+    assert HttpServer.stats(server.pid).calls == @most
+
+    for id <- 1..@most,
+        do: HttpSession.status(session, legacy("notifications/cancelled", %{"requestId" => id}, id: nil))
+
+    for {_peer, call} <- calls, do: HttpScript.gone(call)
+    eventually(fn -> HttpServer.stats(server.pid).calls == 0 end)
+  end
+end

@@ -1,0 +1,26 @@
+defmodule McpServer.FromAddress do
+  # A plug like one behind a proxy: the header `x-from` has the address of the client.
+  @moduledoc false
+
+  alias McpServer.{HttpPlug, HttpServers}
+
+  # Loaded at run time, because the installed packages decide which server runs the plug.
+  @compile {:no_warn_undefined, McpServer.Test.PlugServer}
+
+  @doc "Starts a server of a router. It ends with the calling process."
+  @spec start(keyword()) :: HttpServers.t()
+  def start(options) do
+    port = McpServer.Test.PlugServer.start_plug({__MODULE__, HttpServers.patient(options)})
+    %HttpServers{kind: :plug, port: port}
+  end
+
+  @doc false
+  defdelegate init(options), to: HttpPlug
+
+  @doc false
+  def call(%{req_headers: headers} = conn, options) do
+    {_name, text} = List.keyfind(headers, "x-from", 0)
+    {:ok, address} = text |> String.to_charlist() |> :inet.parse_address()
+    HttpPlug.call(%{conn | remote_ip: address}, options)
+  end
+end
