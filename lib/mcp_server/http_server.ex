@@ -127,6 +127,8 @@ defmodule McpServer.HttpServer do
   # The number of processes that wait for a connection, and of connections that may wait for them.
   @acceptors 16
   @backlog 4_096
+  # After this time an idle connection over TLS gives back most of its memory.
+  @hibernate_ms 1_000
 
   @type option :: {:router, module()} | {atom(), term()}
 
@@ -240,7 +242,7 @@ defmodule McpServer.HttpServer do
   end
 
   defp open(nil, port, options), do: :gen_tcp.listen(port, options)
-  defp open(tls, port, options), do: :ssl.listen(port, options ++ tls)
+  defp open(tls, port, options), do: :ssl.listen(port, options ++ Keyword.put_new(tls, :hibernate_after, @hibernate_ms))
 
   defp listener(nil, socket) do
     {:ok, port} = :inet.port(socket)

@@ -135,6 +135,57 @@ defmodule McpServer.HttpTLSTest do
     unused(server)
   end
 
+  # Nobody counts the records that are read before they are needed. Each has up to 16 KiB.
+  test "a client that sends more during its call is held back after four records", %{tmp_dir: dir} do
+    {server, _cert, authorities} = serve(dir)
+    socket = connect(server, authorities)
+    holder = traced_holder(socket, server)
+    sender = spawn_link(fn -> for _ <- 1..64, do: :ok = :ssl.send(socket, String.duplicate("x", 16_384)) end)
+    assert length(records_until_passive(holder)) in 1..4
+    Process.unlink(sender)
+    :ssl.close(socket)
+    unused(server)
+  end
+
+  test "an idle connection hibernates", %{tmp_dir: dir} do
+    {server, _cert, authorities} = serve(dir)
+    socket = connect(server, authorities)
+    holder = traced_holder(socket, server)
+    :ok = :ssl.send(socket, "x")
+    assert_receive {:trace, ^holder, :receive, {:ssl, server_side, "x"}}
+    # One of them decrypts. The others keep little.
+    eventually(fn -> server_side |> pids() |> Enum.any?(&hibernating?/1) end)
+    :ssl.close(socket)
+    unused(server)
+  end
+
+  # The process that serves the connection during a call.
+  defp traced_holder(socket, server) do
+    ask(socket, server, modern_call("perform", HttpScript.arguments()))
+    {call, _conn} = HttpScript.performing()
+    {:parent, holder} = Process.info(call, :parent)
+    :erlang.trace(holder, true, [:receive])
+    holder
+  end
+
+  defp records_until_passive(holder) do
+    receive do
+      {:trace, ^holder, :receive, {:ssl, _socket, data}} -> [byte_size(data) | records_until_passive(holder)]
+      {:trace, ^holder, :receive, {:ssl_passive, _socket}} -> []
+    end
+  end
+
+  defp hibernating?(pid) do
+    {:current_function, {_module, function, _arity}} = Process.info(pid, :current_function)
+    Atom.to_string(function) =~ "hibernate"
+  end
+
+  # The processes in a socket of any version of :ssl.
+  defp pids(pid) when is_pid(pid), do: [pid]
+  defp pids(tuple) when is_tuple(tuple), do: tuple |> Tuple.to_list() |> pids()
+  defp pids([head | tail]), do: pids(head) ++ pids(tail)
+  defp pids(_other), do: []
+
   test "a session", %{tmp_dir: dir} do
     {server, _cert, authorities} = serve(dir)
     socket = connect(server, authorities)

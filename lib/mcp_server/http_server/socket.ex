@@ -74,8 +74,11 @@ defmodule McpServer.HttpServer.Socket do
   @tcp_info 11
   @tcp_established 1
 
+  # Of the plain socket. A record of TLS has up to 16 KiB, which nobody counts before it is read.
   @active 32
   @top_up 16
+  @active_records 4
+  @top_up_records 2
   # After a longer request the rest of the buffer is copied.
   @small_request 32 * 1024
   @large_piece 64 * 1024
@@ -89,7 +92,7 @@ defmodule McpServer.HttpServer.Socket do
   @doc "Makes the socket active."
   @spec activate(t()) :: t()
   def activate(sink) do
-    setopts(sink, active: @active)
+    setopts(sink, active: active(sink))
     %{sink | packets: 0, passive?: false}
   end
 
@@ -101,7 +104,8 @@ defmodule McpServer.HttpServer.Socket do
   @spec receive_more(t(), due :: integer() | {:within, timeout()}) :: {:ok | :closed | :timeout, t()}
   def receive_more(%{passive?: true} = sink, due), do: sink |> activate() |> receive_more(due)
 
-  def receive_more(%{packets: packets} = sink, due) when packets >= @top_up do
+  def receive_more(%{transport: transport, packets: packets} = sink, due)
+      when packets >= @top_up or (transport == :ssl and packets >= @top_up_records) do
     setopts(sink, active: packets)
     receive_more(%{sink | packets: 0}, due)
   end
@@ -118,6 +122,9 @@ defmodule McpServer.HttpServer.Socket do
       left(due) -> {:timeout, sink}
     end
   end
+
+  defp active(%{transport: :tcp}), do: @active
+  defp active(%{transport: :ssl}), do: @active_records
 
   # A duration avoids reading the clock, which is expensive per request.
   defp left({:within, ms}), do: ms
