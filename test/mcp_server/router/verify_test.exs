@@ -14,6 +14,16 @@ defmodule McpServer.Router.VerifyTest do
   end
 
   @tag req: "S4-75"
+  test "a tool's module whose name is mistyped" do
+    assert_refused(
+      3,
+      ~s(tool "add" names McpServer.Handlrs.echo/2, but there is no module McpServer.Handlrs, ) <>
+        "did you mean McpServer.Handlers?",
+      ~s(tool "add", "Adds", McpServer.Handlrs, :echo)
+    )
+  end
+
+  @tag req: "S4-75"
   test "a tool's function that does not exist" do
     assert_refused(
       3,
