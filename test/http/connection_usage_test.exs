@@ -210,12 +210,13 @@ defmodule McpServer.HttpConnectionUsageTest do
       session = HttpSession.open(server)
       peer = HttpSession.start(session, legacy_call("perform", HttpScript.arguments()))
       {call, _conn} = HttpScript.performing()
-      using(server, %{connections: 1, exchanges: 1})
+      using(server, %{connections: 1, exchanges: 1, calls: 1})
       HttpPeer.close(peer)
-      unused(server)
+      using(server, %{calls: 1})
       assert Process.alive?(call)
       HttpScript.tell(call, {:answer, "done"})
       HttpScript.gone(call)
+      unused(server)
     end
 
     test "is given back when the connection's process is killed" do

@@ -46,8 +46,7 @@ defmodule McpServer.DualResponse.SessionStore do
 
   defp open(options, key), do: options |> Keyword.fetch!(:server) |> name(room(key)) |> Storage.server()
 
-  defp room("ended:" <> _digest), do: :ended
-  defp room(_key), do: :values
+  defp room(key), do: if(String.starts_with?(key, "ended:"), do: :ended, else: :values)
 
   @impl true
   def get(options, key) do

@@ -143,7 +143,7 @@ defmodule McpServer.Http.Hook do
         result
 
       :full ->
-        {:answer, HTTP.answer(:overloaded, 1), sink}
+        {:answer, HTTP.answer(:overloaded, Usage.retry_after(mount.usage)), sink}
     end
   end
 

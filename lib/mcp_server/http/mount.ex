@@ -243,8 +243,10 @@ defmodule McpServer.Http.Mount do
     {status, headers}
   end
 
-  def standing(_mount, {:status, status}) when status in [429, 503], do: {status, [{"retry-after", "1"} | json()]}
-  def standing(_mount, {:retry_after, seconds}), do: {429, [{"retry-after", Integer.to_string(seconds)} | json()]}
+  def standing(mount, {:status, status}) when status in [429, 503],
+    do: {status, retry_after(Usage.retry_after(mount.usage))}
+
+  def standing(_mount, {:retry_after, seconds}), do: {429, retry_after(seconds)}
   def standing(_mount, {:status, status}), do: {status, json()}
   def standing(_mount, :forbidden), do: {403, json()}
 
@@ -253,6 +255,8 @@ defmodule McpServer.Http.Mount do
     scopes = if mount.auth, do: Enum.uniq(mount.auth.scopes ++ scopes), else: scopes
     {403, [{"www-authenticate", HTTP.challenge(challenge(mount, "insufficient_scope", scopes))} | json()]}
   end
+
+  defp retry_after(seconds), do: [{"retry-after", Integer.to_string(seconds)} | json()]
 
   @doc "The challenge that tells a client how to get access."
   @spec challenge(t(), String.t() | nil, [String.t()]) :: map()

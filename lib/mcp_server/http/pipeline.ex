@@ -9,7 +9,7 @@ defmodule McpServer.Http.Pipeline do
 
   alias McpServer.{Auth, Catalog, Conn, Request}
   alias McpServer.Connection.{Calls, InFlight}
-  alias McpServer.Http.{Exchange, Hook, Mount, SessionCall, Sessions, Sink, StatelessCall}
+  alias McpServer.Http.{Exchange, Hook, Mount, SessionCall, Sessions, Sink, StatelessCall, Usage}
   alias McpServer.Http.Cluster.{FarSink, Proxy}
   alias McpServer.Protocol.HTTP
 
@@ -118,7 +118,7 @@ defmodule McpServer.Http.Pipeline do
   defp body_answer(:too_large, mount), do: HTTP.answer(:payload_too_large, mount.bounds.max_message_bytes)
   defp body_answer(:timeout, _mount), do: HTTP.answer(:request_timeout)
   defp body_answer(:malformed, _mount), do: HTTP.answer(:malformed)
-  defp body_answer(:full, _mount), do: HTTP.answer(:overloaded, 1)
+  defp body_answer(:full, mount), do: HTTP.answer(:overloaded, Usage.retry_after(mount.usage))
   defp body_answer(:consumed, _mount), do: HTTP.answer(:internal_error)
 
   defp admit(request, session, body, sink) do

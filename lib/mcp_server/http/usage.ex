@@ -5,13 +5,13 @@ defmodule McpServer.Http.Usage do
   # Each resource is counted twice: for the mount, where the limit applies, and for the process that takes it. So the
   # resources of a killed process can be given back.
 
-  alias McpServer.Http.InvalidTokens
+  alias McpServer.Http.{InvalidTokens, Overload}
 
   @in_use [:connections, :exchanges, :calls, :streams, :hooks, :body_bytes]
   @totals [:accepted, :accept_errors, :turned_away, :requests, :refused, :delayed, :cut]
 
-  @enforce_keys [:in_use, :totals, :invalid_tokens]
-  defstruct [:in_use, :totals, :invalid_tokens, :own]
+  @enforce_keys [:in_use, :totals, :invalid_tokens, :overload]
+  defstruct [:in_use, :totals, :invalid_tokens, :overload, :own]
 
   @type kind :: :connections | :exchanges | :calls | :streams | :hooks | :body_bytes
   @type total :: :accepted | :accept_errors | :turned_away | :requests | :refused | :delayed | :cut
@@ -21,6 +21,7 @@ defmodule McpServer.Http.Usage do
           in_use: :atomics.atomics_ref(),
           totals: :counters.counters_ref(),
           invalid_tokens: InvalidTokens.t(),
+          overload: Overload.t(),
           own: :atomics.atomics_ref() | nil
         }
 
@@ -30,7 +31,8 @@ defmodule McpServer.Http.Usage do
     %__MODULE__{
       in_use: :atomics.new(length(@in_use), signed: true),
       totals: :counters.new(length(@totals), [:write_concurrency]),
-      invalid_tokens: InvalidTokens.new(max_invalid_tokens)
+      invalid_tokens: InvalidTokens.new(max_invalid_tokens),
+      overload: Overload.new()
     }
   end
 
@@ -85,6 +87,10 @@ defmodule McpServer.Http.Usage do
     if delay > 0, do: count(usage, :delayed)
     delay
   end
+
+  @doc "The seconds after which a client should come back that is refused now, for lack of a place."
+  @spec retry_after(t()) :: pos_integer()
+  def retry_after(%__MODULE__{overload: overload}), do: Overload.retry_after(overload)
 
   @doc "How often an event was counted."
   @spec total(t(), total()) :: non_neg_integer()

@@ -61,7 +61,7 @@ defmodule McpServer.HttpServer.Acceptor do
 
       :full ->
         Usage.count(account, :turned_away)
-        turn_away(transport, socket)
+        turn_away(transport, socket, account)
     end
   end
 
@@ -84,10 +84,10 @@ defmodule McpServer.HttpServer.Acceptor do
   end
 
   # Closes without an answer: a handshake would cost more than it saves.
-  defp turn_away(:ssl, socket), do: :ssl.close(socket)
+  defp turn_away(:ssl, socket, _account), do: :ssl.close(socket)
 
-  defp turn_away(:tcp, socket) do
-    {status, headers, body} = HTTP.answer(:overloaded, 1)
+  defp turn_away(:tcp, socket, account) do
+    {status, headers, body} = HTTP.answer(:overloaded, Usage.retry_after(account))
     :inet.setopts(socket, send_timeout: @refusal_ms)
     _sent = :gen_tcp.send(socket, [HTTP.response_head(status, headers, IO.iodata_length(body), true), body])
     :gen_tcp.close(socket)

@@ -73,7 +73,7 @@ defmodule McpServer.HttpServer.Connection do
   # The connection closes, because the rest of the request would be read as another request.
   defp unread(:closed, sink), do: leave(sink)
   defp unread(:timeout, sink), do: refuse(sink, HTTP.answer(:request_timeout))
-  defp unread(:full, sink), do: refuse(sink, HTTP.answer(:overloaded, 1))
+  defp unread(:full, sink), do: refuse(sink, HTTP.answer(:overloaded, Usage.retry_after(sink.account)))
 
   defp refuse(sink, {status, headers, body}),
     do: leave(Sink.reply(%{sink | flow: :close, body: sink.body || {:chunked, false}}, status, headers, body))
