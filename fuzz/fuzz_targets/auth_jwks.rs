@@ -170,12 +170,25 @@ fn is_roca(n: &[u8]) -> bool {
     })
 }
 
-/// Whether another key has the same name.
+/// Whether another key has the same name, and a token could mean either.
 fn is_doubtful(key: &Key, all: &[Option<Key>]) -> bool {
+    let could_be_both = |other: &Key| {
+        ALGORITHMS
+            .iter()
+            .any(|(algorithm, kind)| fits(key, algorithm, kind) && fits(other, algorithm, kind))
+    };
     key.kid.is_some()
-        && all.iter().flatten().any(|other| {
-            other.kid == key.kid && (other.kind, &other.bytes) != (key.kind, &key.bytes)
-        })
+        && all
+            .iter()
+            .flatten()
+            .any(|other| other.kid == key.kid && other.bytes != key.bytes && could_be_both(other))
+}
+
+/// Whether a key is for an algorithm, which is for keys of a kind.
+fn fits(key: &Key, algorithm: &str, kind: &str) -> bool {
+    let edwards = |name: &str| matches!(name, "EdDSA" | "Ed25519");
+    let is_named = |name: &str| name == algorithm || (edwards(name) && edwards(algorithm));
+    key.kind == kind && key.algorithm.as_deref().is_none_or(is_named)
 }
 
 fn parts(material: &Material) -> (&'static str, Vec<u8>) {
@@ -216,15 +229,10 @@ fn tokens(keys: &KeySet, expected: &[&Key]) {
     names.extend([None, Some("no such key".to_owned())]);
     for kid in names {
         for (algorithm, kind) in ALGORITHMS {
-            let edwards = |name: &str| matches!(name, "EdDSA" | "Ed25519");
             let fitting: Vec<_> = expected
                 .iter()
-                .filter(|key| key.kind == kind && (!is_named || kid.is_none() || key.kid == kid))
-                .filter(|key| {
-                    key.algorithm.as_deref().is_none_or(|name| {
-                        name == algorithm || (edwards(name) && edwards(algorithm))
-                    })
-                })
+                .filter(|key| !is_named || kid.is_none() || key.kid == kid)
+                .filter(|key| fits(key, algorithm, kind))
                 .collect();
             let length = fitting.first().map_or(64, |key| key.signature_bytes);
             let token = token(kid.as_deref(), algorithm, length);
