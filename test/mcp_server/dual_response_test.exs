@@ -584,7 +584,7 @@ defmodule McpServer.DualResponseTest do
           {Page, [:t]},
           {Resource, [:function_or_reference, :t]},
           {Response, [:t]},
-          {DualResponse.Store, [:failure, :key, :now, :ref]}
+          {DualResponse.Store, [:failure, :key, :now, :ref, :size]}
         ] do
       {:ok, found} = Code.Typespec.fetch_types(module)
       assert Enum.sort(for {:type, {name, _type, []}} <- found, do: name) == types

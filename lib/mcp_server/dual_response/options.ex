@@ -200,18 +200,21 @@ defmodule McpServer.DualResponse.Options do
   defp check_signature!(%{signed_urls: settings} = options),
     do: %{options | signed_urls: Signature.options!(settings)}
 
+  @typedoc "The name of a server, or that with one of its rooms for the data of sessions."
+  @type key :: atom | {server :: atom, :values | :ended}
+
   @doc "Stores the options of a running server."
-  @spec put(t) :: :ok
-  def put(%__MODULE__{name: name} = options), do: :persistent_term.put({__MODULE__, name}, options)
+  @spec put(key, t) :: :ok
+  def put(key, %__MODULE__{} = options), do: :persistent_term.put({__MODULE__, key}, options)
 
   @doc "The options of a server. `nil` if it does not run."
-  @spec fetch(atom) :: t | nil
-  def fetch(name), do: :persistent_term.get({__MODULE__, name}, nil)
+  @spec fetch(key) :: t | nil
+  def fetch(key), do: :persistent_term.get({__MODULE__, key}, nil)
 
   @doc "Deletes the options of a server that was shut down."
-  @spec erase(atom) :: :ok
-  def erase(name) do
-    _existed? = :persistent_term.erase({__MODULE__, name})
+  @spec erase(key) :: :ok
+  def erase(key) do
+    _existed? = :persistent_term.erase({__MODULE__, key})
     :ok
   end
 

@@ -19,9 +19,9 @@ defmodule McpServer.DualResponse.Server do
   def init(options) do
     Process.flag(:trap_exit, true)
 
-    case open([options | SessionStore.rooms(options)], []) do
+    case open([{options.name, options} | SessionStore.rooms(options)], []) do
       {:ok, opened} ->
-        Enum.each(opened, &Options.put/1)
+        for {key, options} <- opened, do: Options.put(key, options)
         {:ok, schedule(%{opened: opened, timer: nil}, options.cleanup_interval)}
 
       {:error, reason} ->
@@ -31,9 +31,9 @@ defmodule McpServer.DualResponse.Server do
 
   defp open([], opened), do: {:ok, Enum.reverse(opened)}
 
-  defp open([%{store: store, store_options: store_options, name: name} = options | others], opened) do
+  defp open([{key, %{store: store, store_options: store_options, name: name} = options} | others], opened) do
     with {:ok, ref} <- store.init(Keyword.put(store_options, :server, name)),
-         do: open(others, [%{options | ref: ref} | opened])
+         do: open(others, [{key, %{options | ref: ref}} | opened])
   catch
     kind, reason -> {:error, {kind, reason}}
   end
@@ -45,8 +45,8 @@ defmodule McpServer.DualResponse.Server do
   end
 
   @impl true
-  def handle_info(:sweep, %{opened: [options | _rooms] = opened} = state) do
-    more? = opened |> Enum.map(&sweep/1) |> Enum.any?(&(&1 == @batch))
+  def handle_info(:sweep, %{opened: [{_name, options} | _rooms] = opened} = state) do
+    more? = opened |> Enum.map(fn {_key, options} -> sweep(options) end) |> Enum.any?(&(&1 == @batch))
     {:noreply, schedule(state, if(more?, do: 0, else: options.cleanup_interval))}
   end
 
@@ -71,8 +71,8 @@ defmodule McpServer.DualResponse.Server do
   @impl true
   def terminate(reason, %{opened: opened}) do
     if shutdown?(reason) do
-      for options <- opened do
-        Options.erase(options.name)
+      for {key, options} <- opened do
+        Options.erase(key)
         options.store.close(options.ref)
       end
     end

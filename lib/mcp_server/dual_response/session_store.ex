@@ -35,16 +35,15 @@ defmodule McpServer.DualResponse.SessionStore do
   # The record of a value without the value.
   @record_bytes 512
 
+  # The options of a server's rooms for session data, by their keys.
   @doc false
-  @spec rooms(Options.t()) :: [Options.t()]
+  @spec rooms(Options.t()) :: [{Options.key(), Options.t()}]
   def rooms(%Options{name: server} = options) do
-    for room <- [:values, :ended], do: options |> Map.merge(@limits) |> Map.put(:name, name(server, room))
+    for {room, name} <- [values: SessionValues, ended: EndedSessions],
+        do: {{server, room}, options |> Map.merge(@limits) |> Map.put(:name, Module.concat(server, name))}
   end
 
-  defp name(server, :values), do: Module.concat(server, SessionValues)
-  defp name(server, :ended), do: Module.concat(server, EndedSessions)
-
-  defp open(options, key), do: options |> Keyword.fetch!(:server) |> name(room(key)) |> Storage.server()
+  defp open(options, key), do: Storage.server({Keyword.fetch!(options, :server), room(key)})
 
   defp room(key), do: if(String.starts_with?(key, "ended:"), do: :ended, else: :values)
 

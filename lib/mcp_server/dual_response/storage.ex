@@ -7,9 +7,9 @@ defmodule McpServer.DualResponse.Storage do
   @unavailable "The store is not available"
 
   @doc "The options of a running server."
-  @spec server(atom) :: {:ok, Options.t()} | {:error, Error.t()}
-  def server(name) do
-    case Options.fetch(name) do
+  @spec server(Options.key()) :: {:ok, Options.t()} | {:error, Error.t()}
+  def server(key) do
+    case Options.fetch(key) do
       nil -> {:error, Error.new(:storage_error, @unavailable, cause: :not_running)}
       options -> {:ok, options}
     end

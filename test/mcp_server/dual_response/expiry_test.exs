@@ -217,7 +217,7 @@ defmodule McpServer.DualResponse.ExpiryTest do
     test "pays no heed to messages that are none of its own" do
       name = server()
       send(name, :anything)
-      assert %{opened: [%{name: ^name} | _rooms]} = :sys.get_state(name)
+      assert %{opened: [{^name, _options} | _rooms]} = :sys.get_state(name)
     end
   end
 
