@@ -24,6 +24,9 @@ defmodule McpServer.HttpRestTest do
     with {"authorization", "Bearer " <> token} <- List.keyfind(headers, "authorization", 0), do: token
   end
 
+  @doc false
+  def subject(request), do: %{subject: token(request)}
+
   # The parts of a response that must not differ between clients. The date may differ by a second.
   defp told(response), do: {response.status, List.keydelete(response.headers, "date", 0), response.body}
 
@@ -226,6 +229,41 @@ defmodule McpServer.HttpRestTest do
       for pid <- waiting, do: send(pid, :go)
       for peer <- peers, do: assert(HttpPeer.response(peer).status == 200)
       eventually(fn -> RestServers.ask(http, "GET", path(created)).status == 200 end)
+    end
+
+    # One client that reads slowly could take all places.
+    rest "one client has a share of them, and others have the rest", %{kind: kind} do
+      results = server()
+      options = [max_requests: 4, max_share: 50, identify: &__MODULE__.subject/1]
+      http = RestServers.start(kind, results, options)
+      test = self()
+
+      execute = fn
+        %{limit: 15} ->
+          []
+
+        _page ->
+          send(test, {:waiting, self()})
+          receive do: (:go -> [])
+      end
+
+      [eves, adas] = for name <- ["eve", "ada"], do: create!(results, 20, execute: execute, subject: name)
+      as = fn name -> [headers: [{"authorization", "Bearer #{name}"}]] end
+
+      start = fn name, created ->
+        peer = HttpPeer.connect(http.port)
+        :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created), as.(name)))
+        assert_receive {:waiting, pid}
+        {peer, pid}
+      end
+
+      held = for _ <- 1..2, do: start.("eve", eves)
+      assert RestServers.ask(http, "GET", path(eves), as.("eve")).status == 503
+      assert RestServers.ask(http, "GET", path(adas), as.("ada")).status == 200
+      held = [start.("ada", adas) | held]
+      for {_peer, pid} <- held, do: send(pid, :go)
+      for {peer, _pid} <- held, do: assert(HttpPeer.response(peer).status == 200)
+      eventually(fn -> RestServers.ask(http, "GET", path(eves), as.("eve")).status == 200 end)
     end
 
     rest "a query that takes too long is 504, and is ended", %{kind: kind} do

@@ -62,6 +62,7 @@ defmodule McpServer.DualResponse.Rest do
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Resource, Sorting}
   alias McpServer.DualResponse.Rest.{Access, Dispatcher, Endpoint, Options, Rows, Service}
+  alias McpServer.Http.Overload
   alias McpServer.JSON
 
   @enforce_keys [:server, :endpoint]
@@ -75,6 +76,8 @@ defmodule McpServer.DualResponse.Rest do
     :pages,
     :id,
     :supervised?,
+    :overload,
+    :max_share,
     :max_page_bytes,
     :max_body_bytes,
     :stream_batch,
@@ -88,7 +91,7 @@ defmodule McpServer.DualResponse.Rest do
   # The members of a GET response, in this order.
   @described ~w(status total_count columns created_at expires_at access_count)
 
-  @typedoc "Checked options. `:id` identifies the endpoint's dispatcher."
+  @typedoc "Checked options. `:id` identifies the endpoint's dispatcher, which adds `:pages` and `:overload`."
   @type t :: %__MODULE__{}
 
   @typedoc "A request. `:target` is the rest of the path after the endpoint's path, with the query."
@@ -139,7 +142,7 @@ defmodule McpServer.DualResponse.Rest do
 
   defp serve_wanted(rest, wanted, request) do
     case select(rest, wanted, request.body) do
-      {:ok, selection} -> answer(rest, wanted, selection, Map.get(request, :caller, request))
+      {:ok, selection} -> answer(rest, wanted, selection, Map.get(request, :caller, request), fn _identity -> :ok end)
       {:answer, status, headers, body} -> {status, headers, body}
     end
   end
@@ -154,14 +157,23 @@ defmodule McpServer.DualResponse.Rest do
 
   def select(_rest, _wanted, _body), do: {:ok, nil}
 
+  # `take` takes a place for the identified client.
   @doc false
-  @spec answer(t(), Endpoint.wanted(), Endpoint.selection() | nil, Access.caller()) :: response()
-  def answer(rest, {action, _id, form, _capability} = wanted, selection, caller) do
-    case Access.admit(rest, wanted, caller) do
-      {:ok, resource, identity} -> act(rest, {action, form}, resource, selection, identity)
+  @spec answer(t(), Endpoint.wanted(), Endpoint.selection() | nil, Access.caller(), take) :: response()
+        when take: (DualResponse.identity() | :any -> :ok | :full)
+  def answer(rest, {action, _id, form, _capability} = wanted, selection, caller, take) do
+    with {:ok, resource, identity} <- Access.admit(rest, wanted, caller),
+         :ok <- take.(identity) do
+      act(rest, {action, form}, resource, selection, identity)
+    else
       {:refused, answer} -> answer
+      :full -> full(rest)
     end
   end
+
+  @doc false
+  @spec full(t()) :: Endpoint.answer()
+  def full(rest), do: Endpoint.refuse(:overloaded, Overload.retry_after(rest.overload))
 
   defp act(_rest, {:metadata, _form}, resource, nil, _identity), do: metadata(resource)
 

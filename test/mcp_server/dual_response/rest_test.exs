@@ -212,7 +212,7 @@ defmodule McpServer.DualResponse.RestTest do
 
     test "a page of kept rows is held ready, counts, and is forgotten with its resource" do
       server = server()
-      rest = %{Rest.new(server: server) | pages: Pages.new(1_000_000)}
+      rest = %{Rest.new(server: server) | pages: Pages.new(1_000_000, 25)}
       created = create!(server, 3, persist: :rows)
       {200, _headers, first} = serve(rest, "POST", created.resource_id)
       assert {:ok, ^first, 3} = Pages.fetch(rest.pages, {created.resource_id, 0, 100})
@@ -225,17 +225,31 @@ defmodule McpServer.DualResponse.RestTest do
       assert {404, _headers, @not_found} = serve(rest, "POST", created.resource_id)
     end
 
+    # 512 bytes more are counted for each page.
     test "pages that are held ready have a bound" do
-      pages = Pages.new(1_600)
-      body = String.duplicate("x", 100)
-      for n <- 1..16, do: Pages.put(pages, n, body, 1)
+      pages = Pages.new(16_000, 100)
+      body = String.duplicate("x", 488)
+      for n <- 1..16, do: Pages.put(pages, n, {nil, n}, body, 1)
       assert for(n <- 1..16, do: Pages.fetch(pages, n)) == List.duplicate({:ok, body, 1}, 16)
-      Pages.put(pages, 17, body, 1)
+      Pages.put(pages, 17, {nil, 17}, body, 1)
       assert {:ok, ^body, 1} = Pages.fetch(pages, 17)
       assert Pages.fetch(pages, 1) == :error
-      Pages.put(pages, :long, body <> "x", 1)
+      Pages.put(pages, :long, {nil, :long}, body <> "x", 1)
       assert Pages.fetch(pages, :long) == :error
+      Pages.put(pages, :empty, {nil, :empty}, "{}", 0)
+      assert Pages.fetch(pages, :empty) == :error
       assert Pages.fetch(nil, 1) == :error
+    end
+
+    test "pages of one owner displace only its own" do
+      pages = Pages.new(64_000, 25)
+      body = String.duplicate("x", 488)
+      for n <- 1..4, do: Pages.put(pages, {:ada, n}, {nil, "ada"}, body, 1)
+      for n <- 1..16, do: Pages.put(pages, {:eve, n}, {nil, "eve"}, body, 1)
+      assert Enum.all?(1..16, &match?({:ok, _body, 1}, Pages.fetch(pages, {:eve, &1})))
+      for n <- 17..100, do: Pages.put(pages, {:eve, n}, {nil, "eve"}, body, 1)
+      assert Enum.all?(1..4, &match?({:ok, _body, 1}, Pages.fetch(pages, {:ada, &1})))
+      assert Enum.count(1..100, &match?({:ok, _body, 1}, Pages.fetch(pages, {:eve, &1}))) in 1..16
     end
   end
 
@@ -313,7 +327,7 @@ defmodule McpServer.DualResponse.RestTest do
       {server, id, rest} = failing()
       FailingStore.fail(server, :touch, fn -> {:error, "secret"} end)
       # The second response is sent from the cached pages.
-      for rest <- [rest, %{rest | pages: Pages.new(1024 * 1024)}], _ <- 1..2 do
+      for rest <- [rest, %{rest | pages: Pages.new(1024 * 1024, 25)}], _ <- 1..2 do
         assert {200, _headers, body} = serve(rest, "POST", id)
         assert %{"data" => [%{"n" => 0} | _], "returned_count" => 5} = JSON.decode!(IO.iodata_to_binary(body))
       end

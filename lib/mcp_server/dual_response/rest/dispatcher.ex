@@ -1,22 +1,22 @@
 defmodule McpServer.DualResponse.Rest.Dispatcher do
   @moduledoc false
   # Accepts requests for stored results, and starts a process for each, up to `max_requests`. It ends processes that
-  # take too long or whose client has gone, and answers for processes that failed.
+  # take too long or whose client has gone, and answers for processes that failed. Each process takes a place of its
+  # client's share, once it has identified the client.
 
   use GenServer
   use McpServer.Outline
 
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Endpoint, Options, Pages, Rows, Stream}
-  alias McpServer.Http.Exchange
-  alias McpServer.Limit
+  alias McpServer.Http.{Exchange, Overload}
+  alias McpServer.{Limit, Share}
 
   # A resource and its sample fit into this heap, so a lookup needs no garbage collection.
   @heap_words 4_181
 
   # Deadlines are checked at this interval.
   @tick_ms 50
-  @retry_after 1
 
   @typedoc """
   A request that is being answered.
@@ -60,10 +60,13 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     :exit, _not_there -> nil
   end
 
+  @typedoc "The origin of a request: the argument of its hooks, and the address of its peer."
+  @type origin :: {caller :: term(), peer :: :inet.ip_address() | nil}
+
   @doc "Lets the dispatcher answer a checked request. The calling process writes the response to the exchange."
-  @spec answer(pid(), Exchange.t(), Endpoint.wanted(), Endpoint.selection() | nil, caller :: term()) :: :ok
-  def answer(dispatcher, exchange, wanted, selection, caller) do
-    send(dispatcher, {:mcp_rest_request, exchange, wanted, selection, caller})
+  @spec answer(pid(), Exchange.t(), Endpoint.wanted(), Endpoint.selection() | nil, origin()) :: :ok
+  def answer(dispatcher, exchange, wanted, selection, origin) do
+    send(dispatcher, {:mcp_rest_request, exchange, wanted, selection, origin})
     :ok
   end
 
@@ -79,13 +82,13 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     # The request processes are linked, so that they end with this process. Their exits report how they ended.
     Process.flag(:trap_exit, true)
     Options.warn_open(rest)
-    rest = %{rest | pages: Pages.new(rest.max_page_bytes)}
+    rest = %{rest | pages: Pages.new(rest.max_page_bytes, rest.max_share), overload: Overload.new()}
     {:ok, %{rest: rest, entries: %{}, pids: %{}, ticking?: false}}
   end
 
   @impl true
-  def handle_info({:mcp_rest_request, exchange, wanted, selection, caller}, state) do
-    {:noreply, take(state, Exchange.own(exchange), wanted, selection, caller)}
+  def handle_info({:mcp_rest_request, exchange, wanted, selection, origin}, state) do
+    {:noreply, take(state, Exchange.own(exchange), wanted, selection, origin)}
   end
 
   def handle_info({:mcp_rest_report, pid, what}, state), do: {:noreply, note(state, pid, what)}
@@ -102,18 +105,18 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   def handle_info(:tick, state), do: {:noreply, tick(%{state | ticking?: false})}
   def handle_info(_message, state), do: {:noreply, state}
 
-  defp take(%{rest: rest, entries: entries} = state, exchange, _wanted, _selection, _caller)
+  defp take(%{rest: rest, entries: entries} = state, exchange, _wanted, _selection, _origin)
        when map_size(entries) >= rest.max_requests do
-    reply(exchange, Endpoint.refuse(:overloaded, @retry_after))
+    reply(exchange, Rest.full(rest))
     state
   end
 
-  defp take(%{rest: rest} = state, exchange, {action, _id, form, _capability} = wanted, selection, caller) do
+  defp take(%{rest: rest} = state, exchange, {action, _id, form, _capability} = wanted, selection, origin) do
     dispatcher = self()
     heap = Limit.heap(rest.max_heap_bytes, true)
     # The monitor belongs to this process.
     own = %{exchange | monitor: nil}
-    serve = fn -> serve(dispatcher, rest, own, wanted, selection, caller) end
+    serve = fn -> serve(dispatcher, rest, own, wanted, selection, origin) end
     pid = :erlang.spawn_opt(serve, [:link, max_heap_size: heap, min_heap_size: @heap_words])
     entry = %{exchange: exchange, action: action, form: form, since: now(), phase: :answering}
 
@@ -124,12 +127,24 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     })
   end
 
-  defp serve(dispatcher, rest, exchange, wanted, selection, caller) do
-    case Rest.answer(rest, wanted, selection, caller) do
+  defp serve(dispatcher, rest, exchange, wanted, selection, {caller, peer}) do
+    case Rest.answer(rest, wanted, selection, caller, &take_share(rest, &1, peer)) do
       {:stream, status, headers, rows} -> Stream.run(dispatcher, rest, exchange, {status, headers}, rows)
       answer -> reply(exchange, answer)
     end
   end
+
+  # Given back at the end of this process.
+  defp take_share(rest, identity, peer) do
+    case Share.holder(principal(identity), peer) do
+      nil -> :ok
+      holder -> Share.take(rest.id, :requests, holder, {rest.max_requests, rest.max_share})
+    end
+  end
+
+  # A signed URL identifies nobody.
+  defp principal(:any), do: nil
+  defp principal(identity), do: if(Enum.any?(identity, fn {_name, value} -> value != nil end), do: identity)
 
   defp reply(exchange, {status, headers, body}), do: Exchange.reply(exchange, status, headers, body)
 

@@ -65,7 +65,7 @@ defmodule McpServer.DualResponse.Rest.Options do
         :bytes,
         default: 16 * @mebi,
         doc: "pages of stored rows (`persist: :rows`) that are cached",
-        beyond: "the oldest go"
+        beyond: "all cached pages go"
       ],
       timeout: [
         :milliseconds,
@@ -74,6 +74,12 @@ defmodule McpServer.DualResponse.Rest.Options do
         beyond: "504; a stream ends with an error"
       ],
       max_requests: [:count, default: 256, doc: "requests at once", beyond: @too_many],
+      max_share: [
+        :percent,
+        default: 25,
+        doc: "percent of `max_requests` for one client, and of `max_page_bytes` for one owner of results",
+        beyond: @too_many <> "; the owner's cached pages go"
+      ],
       max_heap_bytes: [
         {:bytes, 32 * 1024 * @mebi},
         default: 64 * @mebi,

@@ -20,7 +20,7 @@ defmodule McpServer.DualResponse.Rest.Rows do
          :ok <- Paging.count_access(server, resource, rows) do
       {200, Endpoint.headers(:page), body}
     else
-      :error -> page(rest, resource, selection, identity, &Pages.put(rest.pages, key, &1, &2))
+      :error -> page(rest, resource, selection, identity, &Pages.put(rest.pages, key, owner(resource), &1, &2))
       {:error, error} -> refuse(rest, error)
     end
   end
@@ -40,6 +40,10 @@ defmodule McpServer.DualResponse.Rest.Rows do
       {:error, error} -> refuse(rest, error)
     end
   end
+
+  # A result that belongs to nobody has a share of its own.
+  defp owner(%{tenant: nil, subject: nil, id: id}), do: id
+  defp owner(resource), do: Resource.holder(resource)
 
   defp page(rest, resource, {offset, limit, keys}, identity, written) do
     # The dispatcher ends a query that takes too long.

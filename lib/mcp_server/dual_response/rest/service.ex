@@ -5,7 +5,7 @@ defmodule McpServer.DualResponse.Rest.Service do
   alias McpServer.Auth.Refusal
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Dispatcher, Endpoint}
-  alias McpServer.Http.{Exchange, Route, Sink}
+  alias McpServer.Http.{Exchange, Route, Sink, Usage}
   alias McpServer.{Auth, HttpRequest}
 
   @doc "The endpoint for the options and the path of a route."
@@ -69,7 +69,7 @@ defmodule McpServer.DualResponse.Rest.Service do
     case Sink.read_body(sink, rest.max_body_bytes) do
       {:ok, body, sink} -> selected(Rest.select(rest, wanted, body), sink)
       {:error, :closed, sink} -> {:closed, sink}
-      {:error, reason, sink} -> {:refused, refusal(reason, rest), sink}
+      {:error, reason, sink} -> {:refused, refusal(reason, rest, sink), sink}
     end
   end
 
@@ -78,21 +78,22 @@ defmodule McpServer.DualResponse.Rest.Service do
   defp selected({:ok, selection}, sink), do: {:ok, selection, sink}
   defp selected({:answer, status, headers, body}, sink), do: {:refused, {status, headers, body}, sink}
 
-  defp refusal(:too_large, rest), do: Endpoint.refuse(:payload_too_large, rest.max_body_bytes)
-  defp refusal(:malformed, _rest), do: Endpoint.refuse(:malformed)
-  defp refusal(:full, _rest), do: Endpoint.refuse(:overloaded, 1)
-  defp refusal(:timeout, _rest), do: Endpoint.refuse(:request_timeout)
-  defp refusal(:consumed, _rest), do: Endpoint.refuse(:internal_error)
+  defp refusal(:too_large, rest, _sink), do: Endpoint.refuse(:payload_too_large, rest.max_body_bytes)
+  defp refusal(:malformed, _rest, _sink), do: Endpoint.refuse(:malformed)
+  defp refusal(:full, _rest, sink), do: Endpoint.refuse(:overloaded, Usage.retry_after(sink.account))
+  defp refusal(:timeout, _rest, _sink), do: Endpoint.refuse(:request_timeout)
+  defp refusal(:consumed, _rest, _sink), do: Endpoint.refuse(:internal_error)
 
   defp caller(%{identify: nil, authorize: nil}, _head), do: nil
   defp caller(_rest, %{plug: conn}), do: conn
   defp caller(_rest, head), do: HttpRequest.new(head)
 
+  # The dispatcher is being restarted.
   defp answer(nil, _wanted, _selection, _caller, sink), do: reply(sink, Endpoint.refuse(:overloaded, 1))
 
   defp answer(dispatcher, wanted, selection, caller, sink) do
     exchange = Exchange.new()
-    Dispatcher.answer(dispatcher, exchange, wanted, selection, caller)
+    Dispatcher.answer(dispatcher, exchange, wanted, selection, {caller, Sink.peer(sink)})
     Exchange.run(exchange, sink, dispatcher, %{answer: fn -> Endpoint.refuse(:internal_error) end, stream: :cut})
   end
 
