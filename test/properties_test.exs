@@ -62,7 +62,11 @@ defmodule McpServer.PropertiesTest do
     defp input do
       test = self()
       holds(forall(:proper_types.list(:proper_types.float()), &match?({:input, _}, send(test, {:input, &1}))), 100)
-      for _ <- 1..100, do: assert_received({:input, input}) && input
+
+      for _ <- 1..100 do
+        assert_received {:input, input}
+        input
+      end
     end
   end
 end

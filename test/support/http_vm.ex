@@ -72,7 +72,11 @@ defmodule McpServer.HttpVm do
   end
 
   @doc false
-  def trace({:on_module, code, _none}, env), do: send(self(), {:compiled, env.module, code}) && :ok
+  def trace({:on_module, code, _none}, env) do
+    send(self(), {:compiled, env.module, code})
+    :ok
+  end
+
   def trace(_event, _env), do: :ok
 
   defp compiled do
