@@ -6,8 +6,9 @@ defmodule McpServer.Share do
   # an unauthenticated peer. No holder has more than `percent` of the limit, so one client cannot take all places.
   #
   # The process that took a place gives it back. `McpServer.Share.Keeper` monitors these processes, and gives back the
-  # places of a process that died. The places of a session's calls belong to no process: see `McpServer.Share.Pool`. A process may be killed between counting a place and recording its owner. Then the
-  # count stays one too high, never too low.
+  # places of a process that died. A process may be killed between counting a place and recording its owner. Then the
+  # count stays one too high, never too low. The places of a session's calls belong to no process: see
+  # `McpServer.Share.Pool`.
   #
   # Counters are rows of a public table: taking a place costs four table operations and no message.
 
@@ -144,7 +145,8 @@ defmodule McpServer.Share do
   @spec taken(server(), kind(), holder()) :: non_neg_integer()
   def taken(server, kind, holder), do: count({server, kind, holder})
 
-  # Every integer is less than an atom. Two simultaneous requests for the last place may both be refused, but never both succeed.
+  # Two simultaneous requests for the last place may both be refused, but never both succeed. Every integer is less than
+  # an atom.
   defp add(key, amount, most) do
     if :ets.update_counter(@table, key, {2, amount}, {key, 0}) <= most do
       :ok

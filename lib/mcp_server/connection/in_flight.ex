@@ -99,10 +99,10 @@ defmodule McpServer.Connection.InFlight do
   defp pack(entry), do: %{entry | request: Request.to_row(entry.request)}
   defp unpack(id, entry), do: %{entry | request: Request.from_row(id, entry.request)}
 
-  # The server's place was not taken.
-  defp refuse(in_flight, session, id) do
+  # The server's place was not taken. If the session has ended meanwhile, it was given back nevertheless.
+  defp refuse(%{counters: counters, pool: pool}, session, id) do
     :ets.delete(@table, {session, id})
-    :atomics.sub(in_flight.counters, @taken, 1)
+    if :atomics.sub_get(counters, @taken, 1) < 0, do: Pool.take_anyway(pool)
     :full
   end
 

@@ -1,7 +1,8 @@
 defmodule McpServer.Share.Pool do
   @moduledoc false
-  # The places of one server for one holder, as a session uses them: a call of a session takes a place when it starts, and
-  # the session gives it back when the call ends, whichever processes have ended meanwhile. So no process owns a place.
+  # The places of one server for one holder, as a session uses them: a call of a session takes a place when it starts,
+  # and the session gives it back when the call ends, whichever processes have ended meanwhile. So no process owns a
+  # place.
   #
   # A pool is a small value, because each request of a session reads it from a table.
 

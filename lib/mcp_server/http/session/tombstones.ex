@@ -8,8 +8,8 @@ defmodule McpServer.Http.Session.Tombstones do
   #
   # A configured session store has the ids too, for nodes that are not connected. A node deletes there what it drops.
   #
-  # The application's process owns the public tables, which every process reads. Only this process changes the set.
-  # The processes of open sessions are listed here, too. A process ends when this node learns that its session has ended.
+  # The application's process owns the public tables, which every process reads. Only this process changes the set. The
+  # processes of open sessions are listed here, too. A process ends when this node learns that its session has ended.
 
   use GenServer
   use McpServer.Outline
