@@ -59,11 +59,13 @@ defmodule McpServer.StdioPeer do
   def until_exists(file), do: "until [ -e #{quoted(file)} ]; do sleep 0.1; done"
 
   # `ioctl` tells how many bytes of a pipe are unread. The limit ends the command if nobody reads.
-  @pieces ~S[$| = 1; for (@ARGV) { print; $n = 3000; do { select undef, undef, undef, 0.01; ] <>
-            ~S[ioctl STDOUT, 0x541B, $unread = pack "i", 0 } while unpack "i", $unread and --$n }]
+  @pieces ~S[$| = 1; $seconds = shift; for (@ARGV) { print; $n = 100 * $seconds; ] <>
+            ~S[do { select undef, undef, undef, 0.01; ioctl STDOUT, 0x541B, $unread = pack "i", 0 } ] <>
+            ~S[while unpack "i", $unread and --$n }]
 
-  @doc "The shell command that writes pieces to a pipe, and waits after each until it was read."
-  def in_pieces(pieces), do: Enum.join(["perl -e", quoted(@pieces) | Enum.map(pieces, &quoted/1)], " ")
+  @doc "The shell command that writes pieces to a pipe, and waits after each until it was read, or so many seconds."
+  def in_pieces(pieces, seconds \\ 30),
+    do: Enum.join(["perl -e", quoted(@pieces), seconds | Enum.map(pieces, &quoted/1)], " ")
 
   @doc "Quotes text for the shell."
   def quoted(text), do: "'" <> String.replace(text, "'", "'\\''") <> "'"

@@ -3,7 +3,8 @@ defmodule McpServer.Stdio.Takeover do
   # Takes stdin and stdout over for the protocol, without losing bytes that the VM has already read from stdin.
   #
   # A VM without `-noinput` (every release, every mix command) reads stdin from its start. The client may send its first
-  # messages before our code runs. The process `:user` holds them.
+  # messages before our code runs. The process `:user` holds them. Since OTP 29.1 a VM reads nothing before it is asked
+  # to, so that there is nothing to hand over.
 
   alias McpServer.Stdio.Reader
 
