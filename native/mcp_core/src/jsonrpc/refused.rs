@@ -6,11 +6,15 @@ use std::borrow::Cow;
 use super::{EnvelopeLimits, Id};
 use crate::json::{Document, Limits};
 
+/// The deepest member that is skipped. A flood of brackets must stay cheap to refuse, and no
+/// client's data is as deep.
+const MAX_DEPTH: usize = 4_096;
+
 /// The id of a request whose JSON text [`Document::scan`] refuses, for example because of a lone
 /// surrogate or of a limit.
 ///
-/// The text must be one object with balanced brackets and complete strings. Nothing else inside
-/// its members is checked, and the text is read once. A message without `method` has the form of a
+/// The text must be one object with balanced brackets, at most 4,096 in each other, and complete
+/// strings. Nothing else inside its members is checked, and the text is read once. A message without `method` has the form of a
 /// response. Its id belongs to a request of the server, so it is not returned. `None` also if there
 /// is no valid id, or more than one.
 ///
@@ -70,7 +74,7 @@ fn member_value(text: &[u8]) -> Option<(&[u8], &[u8])> {
             }
             [b'"', ..] => (_, rest) = string(rest)?,
             [b'{' | b'[', after @ ..] => {
-                depth = depth.checked_add(1)?;
+                depth = depth.checked_add(1).filter(|depth| *depth <= MAX_DEPTH)?;
                 rest = after;
             }
             [b'}' | b']', after @ ..] => {

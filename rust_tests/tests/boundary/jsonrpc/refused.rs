@@ -44,6 +44,18 @@ fn every_well_formed_text_beyond_a_limit_keeps_its_id() {
     }
 }
 
+// A flood of brackets would otherwise be read to its end.
+#[test]
+fn members_are_read_to_4096_levels() {
+    let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    for text in requests(&nested(4_095)) {
+        assert_eq!(id(&text), Some(Id::Number(7)));
+    }
+    for text in requests(&nested(4_096)) {
+        assert_eq!(id(&text), None);
+    }
+}
+
 #[test]
 fn a_fault_inside_a_value_does_not_hide_the_envelope() {
     for value in [
