@@ -24,6 +24,18 @@ defmodule McpServer.HttpRestTest do
     with {"authorization", "Bearer " <> token} <- List.keyfind(headers, "authorization", 0), do: token
   end
 
+  # A query that is empty for the sample, and for a page once the test sends `:go`.
+  defp waiting(test) do
+    fn
+      %{limit: 15} ->
+        []
+
+      _page ->
+        send(test, {:waiting, self()})
+        receive do: (:go -> [])
+    end
+  end
+
   @doc false
   def subject(request), do: %{subject: token(request)}
 
@@ -196,17 +208,7 @@ defmodule McpServer.HttpRestTest do
     rest "one request more than there may be at once is 503, and the next one is served", %{kind: kind} do
       results = server()
       http = RestServers.start(kind, results, max_requests: 2)
-      test = self()
-
-      execute = fn
-        %{limit: 15} ->
-          []
-
-        _page ->
-          send(test, {:waiting, self()})
-          receive do: (:go -> [])
-      end
-
+      execute = waiting(self())
       created = create!(results, 20, execute: execute)
       request = RestServers.request("POST", path(created))
 
@@ -236,19 +238,9 @@ defmodule McpServer.HttpRestTest do
       results = server()
       options = [max_requests: 4, max_share: 50, identify: &__MODULE__.subject/1]
       http = RestServers.start(kind, results, options)
-      test = self()
-
-      execute = fn
-        %{limit: 15} ->
-          []
-
-        _page ->
-          send(test, {:waiting, self()})
-          receive do: (:go -> [])
-      end
-
+      execute = waiting(self())
       [eves, adas] = for name <- ["eve", "ada"], do: create!(results, 20, execute: execute, subject: name)
-      as = fn name -> [headers: [{"authorization", "Bearer #{name}"}]] end
+      as = fn name -> [headers: bearer(name)] end
 
       start = fn name, created ->
         peer = HttpPeer.connect(http.port)
