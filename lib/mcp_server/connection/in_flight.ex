@@ -156,8 +156,8 @@ defmodule McpServer.Connection.InFlight do
 
   @doc "Gives back the places of a session whose process has ended."
   @spec abandon(t()) :: :ok
-  def abandon(%{counters: counters, pool: pool}) do
-    :atomics.put(counters, @closed, 1)
+  def abandon(%{counters: counters, pool: pool} = in_flight) do
+    close(in_flight)
     Pool.give(pool, max(:atomics.exchange(counters, @taken, @ended), 0))
   end
 
