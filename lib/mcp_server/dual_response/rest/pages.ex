@@ -40,7 +40,7 @@ defmodule McpServer.DualResponse.Rest.Pages do
   @doc """
   Caches a page of an owner's resource, unless it is large or has no rows.
 
-  If the owner has no room, its other pages are deleted; if there is none at all, all other pages are.
+  If the owner's share is used up, its other pages are deleted. If the table is full, all other pages are deleted.
   """
   @spec put(t() | nil, key :: term(), owner :: term(), binary(), non_neg_integer()) :: :ok
   def put(nil, _key, _owner, _body, _rows), do: :ok

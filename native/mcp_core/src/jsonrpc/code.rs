@@ -98,7 +98,7 @@ pub fn explained(code: i32, reason: &str) -> String {
     format!("{}: {reason}", standard_message(code).unwrap_or_default())
 }
 
-/// The `data` of an error about a version that is none of the `supported` ones, oldest first.
+/// The `data` of the error about an unsupported version. `supported` has the oldest one first.
 pub(crate) fn unsupported_version_data(requested: &str, supported: &[Revision]) -> Value {
     let newest_first = supported.iter().rev();
     let supported: Vec<&str> = newest_first.map(|revision| revision.as_str()).collect();

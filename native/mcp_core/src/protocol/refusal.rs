@@ -92,8 +92,8 @@ impl Refusal {
         }
     }
 
-    /// A version that is none of the `supported` ones, oldest first. The error repeats only its
-    /// first characters.
+    /// The server does not support the version. `supported` has the oldest one first. The error
+    /// repeats only the first characters of the version.
     #[must_use]
     pub fn unsupported_version(requested: &str, supported: &[Revision]) -> Self {
         let requested: String = requested.chars().take(MAX_ECHOED_VERSION).collect();
