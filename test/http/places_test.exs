@@ -5,7 +5,6 @@ defmodule McpServer.HttpPlacesTest do
   import McpServer.HttpRequests
 
   alias McpServer.Http.Sessions
-  alias McpServer.HttpServer
 
   @doc false
   def who(request) do
@@ -40,7 +39,8 @@ defmodule McpServer.HttpPlacesTest do
     HttpClient.messages(peer, HttpPeer.response(peer))
   end
 
-  defp eventually_echo(server, name, session), do: eventually(fn -> echo(server, name, session, 99).status == 200 end)
+  # A place is free some time after its answer has arrived.
+  defp running(server, count), do: eventually(fn -> HttpServers.stats(server).calls == count end)
 
   both "with and without a session are counted together", [http: [max_calls: 1]], %{server: server} do
     sessions = for _ <- 1..@most, do: session(server, "nobody")
@@ -53,11 +53,12 @@ defmodule McpServer.HttpPlacesTest do
     assert String.to_integer(HttpResponse.header(response, "retry-after")) > 0
 
     finish(hd(calls))
-    eventually_echo(server, "nobody", nil)
+    running(server, @most - 1)
     alone = start(server, "nobody", nil, "alone")
     assert echo(server, "nobody", another, 99).status == 429
     Enum.each([alone | tl(calls)], &finish/1)
-    eventually_echo(server, "nobody", another)
+    running(server, 0)
+    assert echo(server, "nobody", another, 99).status == 200
   end
 
   both "are given back when a session with calls is killed, and when its client ends it", [http: [max_calls: 1]], %{
@@ -72,11 +73,11 @@ defmodule McpServer.HttpPlacesTest do
       assert echo(server, "nobody", nil, 99).status == 503
       end_session.(session)
       for {_peer, call} <- calls, do: HttpScript.gone(call)
-      eventually_echo(server, "nobody", nil)
+      running(server, 0)
       more = for id <- 1..@most, do: start(server, "nobody", nil, id)
       assert echo(server, "nobody", nil, 99).status == 503
       Enum.each(more, &finish/1)
-      eventually_echo(server, "nobody", nil)
+      running(server, 0)
     end
   end
 
@@ -88,7 +89,8 @@ defmodule McpServer.HttpPlacesTest do
     for {peer, _call} <- calls, do: HttpPeer.close(peer)
     assert echo(server, "nobody", nil, 99).status == 503
     for {_peer, call} <- calls, do: HttpScript.tell(call, {:answer, "done"})
-    eventually_echo(server, "nobody", nil)
+    running(server, 0)
+    assert echo(server, "nobody", nil, 99).status == 200
   end
 
   both "one client has a share of, in all its sessions",
@@ -104,7 +106,11 @@ defmodule McpServer.HttpPlacesTest do
     assert echo(server, "ada", nil, 99).status == 200
     assert echo(server, "ada", session(server, "ada"), 99).status == 200
     Enum.each(calls, &finish/1)
-    for session <- [one, other, nil], do: eventually_echo(server, "eve", session)
+
+    for session <- [one, other, nil] do
+      running(server, 0)
+      assert echo(server, "eve", session, 99).status == 200
+    end
   end
 
   test "all are free after calls that ask their client, and those that are cancelled" do
@@ -115,7 +121,7 @@ defmodule McpServer.HttpPlacesTest do
       {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask", %{}, id: "asks #{id}"))
       assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
       # Its place is free while it waits.
-      assert HttpServer.stats(server.pid).calls == 0
+      assert HttpServers.stats(server).calls == 0
       result = %{"action" => "accept", "content" => %{"name" => "Ada"}}
       reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => result})
       assert {%{status: 202}, []} = HttpSession.exchange(session, in_session(reply))
@@ -123,12 +129,12 @@ defmodule McpServer.HttpPlacesTest do
     end
 
     calls = for id <- 1..@most, do: start(server, "nobody", session, id)
-    assert HttpServer.stats(server.pid).calls == @most
+    assert HttpServers.stats(server).calls == @most
 
     for id <- 1..@most,
         do: HttpSession.status(session, legacy("notifications/cancelled", %{"requestId" => id}, id: nil))
 
     for {_peer, call} <- calls, do: HttpScript.gone(call)
-    eventually(fn -> HttpServer.stats(server.pid).calls == 0 end)
+    running(server, 0)
   end
 end

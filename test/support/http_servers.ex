@@ -4,6 +4,7 @@ defmodule McpServer.HttpServers do
 
   import ExUnit.Callbacks, only: [start_supervised!: 2, stop_supervised!: 1]
 
+  alias McpServer.Http.{Mount, Usage}
   alias McpServer.Test.PlugServer
 
   # Loaded at run time, because the installed packages decide which server runs the plug.
@@ -59,8 +60,14 @@ defmodule McpServer.HttpServers do
 
   defp serve(:plug, options) do
     {router, options} = Keyword.pop!(options, :router)
-    %__MODULE__{kind: :plug, port: PlugServer.start(router, options)}
+    port = PlugServer.start(router, options)
+    %__MODULE__{kind: :plug, port: port, id: {:plug, [router: router] ++ options}}
   end
+
+  @doc "The counters of a server that has served a request."
+  @spec stats(t()) :: %{atom() => integer()}
+  def stats(%__MODULE__{kind: :listener, pid: pid}), do: McpServer.HttpServer.stats(pid)
+  def stats(%__MODULE__{kind: :plug, id: id}), do: Usage.stats(Mount.ensure(id, fn -> raise "not served" end).usage)
 
   @doc "Gives a listener or a drainer a minute for the final responses of its calls. A busy machine can need it."
   @spec unhurried(pid()) :: pid()
