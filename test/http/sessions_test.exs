@@ -344,19 +344,28 @@ defmodule McpServer.HttpSessionsTest do
       eventually(fn -> HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: 7)) == 200 end)
     end
 
-    both "of a slow call become a stream, of a quick one do not", [http: [stream_after: 500]], %{server: server} do
+    both "of a quick call are answered without a stream", %{server: server} do
+      {response, [_answer]} = HttpSession.exchange(HttpSession.open(server), legacy_call("echo", %{"text" => "x"}))
+      assert HttpResponse.header(response, "content-type") == "application/json"
+    end
+
+    both "of a slow call become a stream, if they accept one", [http: [stream_after: 20]], %{server: server} do
       session = HttpSession.open(server)
-      {quick, [_answer]} = HttpSession.exchange(session, legacy_call("echo", %{"text" => "x"}))
-      assert HttpResponse.header(quick, "content-type") == "application/json"
+      only_json = [headers: [{"accept", "application/json"}]]
+      patient = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(1), [id: 1] ++ only_json))
+      {patient_call, _conn} = HttpScript.performing(1)
+      {slow, response} = HttpSession.open_stream(session, legacy_call("perform", HttpScript.arguments(2), id: 2))
+      {slow_call, _conn} = HttpScript.performing(2)
+      assert HttpResponse.header(response, "content-type") == "text/event-stream"
 
-      {slow, [answer]} = HttpSession.exchange(session, legacy_call("sleep", %{"ms" => 800}))
-      assert HttpResponse.header(slow, "content-type") == "text/event-stream"
-      assert HttpClient.text(answer) == "slept"
-
-      only_json = legacy_call("sleep", %{"ms" => 800}, headers: [{"accept", "application/json"}])
-      {patient, [answer]} = HttpSession.exchange(session, only_json)
-      assert HttpResponse.header(patient, "content-type") == "application/json"
-      assert HttpClient.text(answer) == "slept"
+      # The other call has taken longer by now.
+      for call <- [patient_call, slow_call], do: HttpScript.tell(call, {:answer, "done"})
+      assert [%{"id" => 2} = answer] = HttpClient.messages(slow, response)
+      assert HttpClient.text(answer) == "done"
+      response = HttpPeer.response(patient)
+      assert HttpResponse.header(response, "content-type") == "application/json"
+      assert [%{"id" => 1} = answer] = HttpClient.messages(patient, response)
+      assert HttpClient.text(answer) == "done"
     end
 
     @tag req: "SEC-14"
