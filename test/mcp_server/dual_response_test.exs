@@ -7,6 +7,7 @@ defmodule McpServer.DualResponseTest do
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Page, Resource, Response}
   alias McpServer.DualResponses.FailingStore
+  alias McpServer.Processes
 
   doctest McpServer.DualResponse
   doctest McpServer.DualResponse.Error
@@ -266,7 +267,7 @@ defmodule McpServer.DualResponseTest do
 
       caller = spawn(fn -> DualResponse.create_response(name, numbers(1, execute: hang)) end)
       assert_receive {:query, pid}
-      monitor = Process.monitor(pid)
+      monitor = Processes.monitor(pid)
       Process.exit(caller, :kill)
       assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}
     end
@@ -496,7 +497,7 @@ defmodule McpServer.DualResponseTest do
 
     test "closes each part of the store once, and stops the timer" do
       {:ok, pid} = start_closing(cleanup_interval: 1)
-      monitor = Process.monitor(pid)
+      monitor = Processes.monitor(pid)
       assert_receive {:store, :find_expired}
 
       answers =

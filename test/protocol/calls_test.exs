@@ -336,7 +336,7 @@ defmodule McpServer.Protocol.CallsTest do
         client = open(gated(self()), revision: revision)
         tool(client, 1, "run", %{"n" => 1})
         assert_receive {:entered, 1, pid}
-        reference = Process.monitor(pid)
+        reference = Processes.monitor(pid)
         tell(client, "notifications/cancelled", %{"requestId" => 1, "reason" => "changed my mind"})
         assert_receive {:DOWN, ^reference, :process, ^pid, :killed}
         assert silent?(client)
@@ -407,7 +407,7 @@ defmodule McpServer.Protocol.CallsTest do
       client = open(gated(self()), drain: 50)
       tool(client, 1, "run", %{"n" => 1})
       assert_receive {:entered, 1, pid}
-      reference = Process.monitor(pid)
+      reference = Processes.monitor(pid)
       send(client.connection, {:mcp_client_in, client.reference, :eof})
       assert_receive {:DOWN, ^reference, :process, ^pid, :killed}
       assert next(client) == {:closed, :eof}
@@ -421,7 +421,7 @@ defmodule McpServer.Protocol.CallsTest do
         client = open(gated(self()), revision: revision, limits: [max_calls: 1])
         tool(client, 1, "run", %{"n" => 1})
         assert_receive {:entered, 1, pid}
-        reference = Process.monitor(pid)
+        reference = Processes.monitor(pid)
         ask(client, 2, "prompts/get", %{"name" => "run", "arguments" => %{"name" => "n"}})
         GenServer.stop(client.connection, :shutdown)
 
@@ -464,7 +464,7 @@ defmodule McpServer.Protocol.CallsTest do
       client = open(gated(self()))
       tool(client, 1, "run", %{"n" => 1})
       assert_receive {:entered, 1, pid}
-      reference = Process.monitor(pid)
+      reference = Processes.monitor(pid)
       Process.exit(client.connection, :kill)
       assert_receive {:DOWN, ^reference, :process, ^pid, :killed}
     end

@@ -13,6 +13,7 @@ defmodule McpServer.Protocol.CancelGraceTest do
     HttpServers,
     HttpSession,
     JSON,
+    Processes,
     StdioPeer,
     Wire
   }
@@ -25,7 +26,7 @@ defmodule McpServer.Protocol.CancelGraceTest do
     message = McpServer.Test.Client.complete(client, %{"id" => 1, "method" => "tools/call", "params" => params})
     McpServer.Test.Client.push(client, message)
     assert_receive {:started, pid}
-    {client, pid, Process.monitor(pid)}
+    {client, pid, Processes.monitor(pid)}
   end
 
   defp cancel(client) do

@@ -8,7 +8,7 @@ defmodule McpServer.Protocol.TasksTest do
   import McpServer.HttpCase, only: [eventually: 1]
   import McpServer.Wire, only: [ask: 4, tell: 3, next: 1, silent?: 1]
 
-  alias McpServer.{FromAddress, HttpRequests, HttpSession}
+  alias McpServer.{FromAddress, HttpRequests, HttpSession, Processes}
   alias McpServer.Test.Client
 
   @session "2025-11-25"
@@ -470,7 +470,7 @@ defmodule McpServer.Protocol.TasksTest do
         client = open(gated(), revision)
         %{"taskId" => id} = create(client)
         assert_receive {:entered, runner}
-        monitor = Process.monitor(runner)
+        monitor = Processes.monitor(runner)
 
         {:ok, ack} = tasks(client, "cancel", id)
 
@@ -694,7 +694,7 @@ defmodule McpServer.Protocol.TasksTest do
       client = open(gated(), @session)
       %{"taskId" => id} = create(client, "may", @long)
       assert_receive {:entered, runner}
-      monitor = Process.monitor(runner)
+      monitor = Processes.monitor(runner)
       ask(client, 4, "tasks/result", %{"taskId" => id})
       expire([id])
       assert_receive {:DOWN, ^monitor, :process, _pid, :killed}

@@ -19,6 +19,19 @@ defmodule McpServer.Processes do
     :ok
   end
 
+  @doc """
+  Monitors a living process that another one will end, for a test of the reason.
+
+  The VM may delay the signal of a monitor past messages to others, and so past the end that they cause: the reason is
+  `:noproc` then. A second signal to the same process arrives after the first.
+  """
+  @spec monitor(pid()) :: reference()
+  def monitor(pid) do
+    monitor = Process.monitor(pid)
+    assert Process.alive?(pid)
+    monitor
+  end
+
   @doc "The living processes that the process has started."
   @spec children(pid()) :: [pid()]
   def children(parent), do: for(pid <- Process.list(), Process.info(pid, :parent) == {:parent, parent}, do: pid)

@@ -3,7 +3,7 @@ defmodule McpServer.Call.ReaperTest do
   use ExUnit.Case, async: false
 
   alias McpServer.Call.Reaper
-  alias McpServer.{HttpPeer, HttpRequests}
+  alias McpServer.{HttpPeer, HttpRequests, Processes}
 
   # How often the reaper monitors a process. The reaper itself is asked: the monitored process may learn of a monitor
   # only after the reaper has answered others.
@@ -67,7 +67,7 @@ defmodule McpServer.Call.ReaperTest do
     other = spawn_link(fn -> Process.sleep(:infinity) end)
     assert_receive {:call, call}
     :sys.get_state(Reaper)
-    reference = Process.monitor(call)
+    reference = Processes.monitor(call)
     Process.exit(connection, :kill)
     assert_receive {:DOWN, ^reference, :process, ^call, :killed}
     assert Process.alive?(other)
