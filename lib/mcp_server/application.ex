@@ -13,11 +13,11 @@ defmodule McpServer.Application do
       :ok = McpServer.Telemetry.load()
       :ok = McpServer.Secret.load()
       # The tables belong to this process, which lives as long as the application.
-      :ok = McpServer.Call.Reaper.create_table()
+      :ok = McpServer.Call.Reaper.load()
       :ok = McpServer.OpenTelemetry.create_table()
       :ok = McpServer.Connection.InFlight.create_table()
       :ok = McpServer.Connection.Unended.create_table()
-      :ok = McpServer.Share.create_table()
+      :ok = McpServer.Quota.create_table()
       :ok = McpServer.RateLimit.create_table()
       :ok = McpServer.Http.Sessions.create_table()
       :ok = McpServer.Auth.Issuer.create_table()
@@ -36,7 +36,7 @@ defmodule McpServer.Application do
           McpServer.Changes,
           McpServer.Catalog.Watch,
           McpServer.Call.Reaper,
-          McpServer.Share.Keeper,
+          {McpServer.Quota.Keeper, &McpServer.Call.Reaper.ended/1},
           McpServer.Auth.Proofs,
           McpServer.SessionStore.ETS,
           McpServer.Tasks.Server,

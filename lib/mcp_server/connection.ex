@@ -12,8 +12,8 @@ defmodule McpServer.Connection do
   use GenServer
   use McpServer.Outline, status: &shown/1
 
-  alias McpServer.{Auth, Catalog, Conn, Limit, Recipient, ServerOptions}
-  alias McpServer.Call.Reaper
+  alias McpServer.{Auth, Catalog, Conn, Limit, Quota, Recipient, ServerOptions}
+  alias McpServer.Quota.Keeper
   alias McpServer.Tools.OpenSessions
 
   alias McpServer.Connection.{
@@ -67,7 +67,7 @@ defmodule McpServer.Connection do
     Process.flag(:trap_exit, true)
     Process.flag(:max_heap_size, Limit.heap(bounds.max_heap_bytes, true))
     catalog = Catalog.fetch(router)
-    Reaper.watch()
+    Keeper.watch()
     session = Map.get_lazy(options, :session, fn -> Session.new(Session.random_id()) end)
     {principal, auth} = identity(options[:principal])
 
@@ -81,7 +81,7 @@ defmodule McpServer.Connection do
           transport: {module, transport},
           session: session,
           # Connections of one server share some limits. A connection without a server shares none.
-          server: Map.get(options, :server, %{id: self(), max_share: 100, holder: nil}),
+          server: Map.get_lazy(options, :server, fn -> alone(bounds) end),
           in_flight: Map.get(options, :in_flight),
           base: %Conn{assigns: bounds.assigns, principal: principal, auth: auth, transport: module.name()},
           principal: principal,
@@ -100,6 +100,8 @@ defmodule McpServer.Connection do
         {:stop, reason}
     end
   end
+
+  defp alone(bounds), do: %{quota: Quota.new(:server, Map.put(bounds, :max_share, 100)), client: nil}
 
   # Over stdio and in tests, the principal may be an `Auth` with the grants of a token.
   defp identity(%Auth{principal: principal} = auth), do: {principal, auth}

@@ -112,9 +112,10 @@ defmodule McpServer.HttpServer do
 
   require Logger
 
-  alias McpServer.{Catalog, Limit, NamedFunction, Options, ServerOptions}
+  alias McpServer.{Catalog, Limit, NamedFunction, Options, Quota, ServerOptions}
   alias McpServer.Http.{Mount, Route, Sessions, Usage}
   alias McpServer.HttpServer.{Acceptor, Capacity}
+  alias McpServer.Quota.Kinds
 
   # The interval between checks whether the router was recompiled.
   @refresh_ms 1_000
@@ -229,7 +230,8 @@ defmodule McpServer.HttpServer do
 
       {:fewer, room, why} ->
         Logger.warning("#{inspect(mount.router)} is served to #{why}")
-        %{mount | sockets: %{sockets | max_connections: room}}
+        quota = Quota.put_bound(mount.usage.quota, :connections, Kinds.bound(:connections, %{max_connections: room}))
+        %{mount | usage: %{mount.usage | quota: quota}}
     end
   end
 

@@ -13,7 +13,7 @@ defmodule McpServer.RateLimit do
     status: [{:in, [429, 200]}, default: 429, doc: "the status of a refusal over HTTP, see below"]
   ]
 
-  @max_keys 100_000
+  @max_keys :rate_limit_buckets |> McpServer.Quota.Kinds.bound(%{}) |> elem(0)
   @max_answers 10
 
   @moduledoc """
@@ -66,8 +66,9 @@ defmodule McpServer.RateLimit do
 
   @behaviour McpServer.Plug
 
-  alias McpServer.{Conn, NamedFunction, Share}
+  alias McpServer.{Conn, NamedFunction}
   alias McpServer.Dispatch.Outcome
+  alias McpServer.Quota.Client
   alias McpServer.RateLimit.{Answers, Bucket}
 
   @impl true
@@ -91,7 +92,7 @@ defmodule McpServer.RateLimit do
          {:wait, wait_us} <- count(conn, options) do
       refuse(div(wait_us + 999_999, 1_000_000), options)
     else
-      left -> conn |> next.() |> Answers.mark(left)
+      left -> conn |> next.() |> Answers.mark(Client.new(conn.principal, conn.peer), left)
     end
   end
 
@@ -99,8 +100,8 @@ defmodule McpServer.RateLimit do
   defp refuse(seconds, %{status: 200}), do: {:error, Outcome.too_many(seconds)}
 
   defp count(conn, %{by: by} = options) do
-    with holder when holder != :unlimited <- holder(by, conn),
-         {:wait, wait_us} <- take({conn.called.plug, holder}, options) do
+    with client when client != :unlimited <- client(by, conn),
+         {:wait, wait_us} <- take({conn.called.plug, client}, options) do
       {:wait, wait_us}
     else
       :unlimited -> 0
@@ -110,15 +111,15 @@ defmodule McpServer.RateLimit do
 
   defp take(key, options), do: Bucket.take(__MODULE__, key, options, System.monotonic_time(:microsecond), @max_keys)
 
-  defp holder(:principal, conn), do: Share.holder(conn.principal, conn.peer)
-  defp holder(:peer, conn), do: Share.holder(nil, conn.peer)
-  defp holder(:session, %Conn{session_id: nil} = conn), do: holder(:principal, conn)
-  defp holder(:session, conn), do: {:session, conn.session_id}
+  defp client(:principal, conn), do: Client.new(conn.principal, conn.peer)
+  defp client(:peer, conn), do: Client.of_peer(conn.peer)
+  defp client(:session, %Conn{session_id: nil} = conn), do: client(:principal, conn)
+  defp client(:session, conn), do: {:session, conn.session_id}
 
-  defp holder(function, conn) do
+  defp client(function, conn) do
     case called(function, conn) do
       nil -> :unlimited
-      value -> {:value, Share.holder(value, nil)}
+      value -> {:value, Client.new(value, nil)}
     end
   end
 

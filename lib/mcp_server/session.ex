@@ -62,7 +62,8 @@ defmodule McpServer.Session do
 
   require Logger
 
-  alias McpServer.{Conn, SessionStore, Share}
+  alias McpServer.{Conn, SessionStore}
+  alias McpServer.Quota.Client
 
   @max_bytes 16 * 1024
   @ttl_ms :timer.hours(24)
@@ -146,13 +147,13 @@ defmodule McpServer.Session do
   @doc false
   @spec forget(Conn.t()) :: :ok
   def forget(conn) do
-    {:ok, {key, _holder}} = place(conn)
+    {:ok, {key, _client}} = place(conn)
     _pid = spawn(fn -> SessionStore.delete(key) end)
     :ok
   end
 
   defp change(conn, fun) do
-    with {:ok, {key, _holder} = place} <- place(conn),
+    with {:ok, {key, _client} = place} <- place(conn),
          do: :global.trans({{__MODULE__, key}, self()}, fn -> change_alone(place, fun) end, nodes(conn))
   end
 
@@ -162,12 +163,12 @@ defmodule McpServer.Session do
 
   defp nodes(_conn), do: [node()]
 
-  defp change_alone({key, holder} = place, fun) do
+  defp change_alone({key, client} = place, fun) do
     with {:ok, values} <- values(place) do
       bytes = values |> fun.() |> :erlang.term_to_binary()
 
       if byte_size(bytes) <= @max_bytes,
-        do: SessionStore.put(key, bytes, @ttl_ms, holder),
+        do: SessionStore.put(key, bytes, @ttl_ms, client),
         else: {:error, :too_large}
     end
   end
@@ -176,7 +177,7 @@ defmodule McpServer.Session do
     with :none <- read(place), do: {:ok, %{}}
   end
 
-  defp read({key, _holder}) do
+  defp read({key, _client}) do
     with {:ok, bytes} <- SessionStore.get(key), do: {:ok, :erlang.binary_to_term(bytes, [:safe])}
   rescue
     ArgumentError ->
@@ -198,7 +199,7 @@ defmodule McpServer.Session do
   defp place(conn) do
     case Map.get(conn.private, __MODULE__) || conn.session_id do
       nil -> {:error, :no_session}
-      id -> {:ok, {key({id, conn.principal, conn.router, conn.mount}), Share.holder(conn.principal, conn.peer)}}
+      id -> {:ok, {key({id, conn.principal, conn.router, conn.mount}), Client.new(conn.principal, conn.peer)}}
     end
   end
 

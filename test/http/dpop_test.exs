@@ -5,7 +5,8 @@ defmodule McpServer.HttpDpopTest do
 
   import McpServer.DualResponses, only: [create!: 3, server: 0]
 
-  alias McpServer.{HttpRouter, RestServers}
+  alias McpServer.{HttpRouter, Quota, RestServers}
+  alias McpServer.Quota.Client
   alias McpServer.Test.{Issuer, Proof}
 
   @resource "http://localhost/mcp"
@@ -478,10 +479,11 @@ defmodule McpServer.HttpDpopTest do
       alias McpServer.Auth.Proofs
       {ada, until} = {{"https://auth.example", "ada"}, later()}
       [first, second] = for _ <- 1..2, do: :crypto.strong_rand_bytes(32)
+      full = Quota.put_bound(Quota.of_node(), :proofs, {1, 1})
       assert Proofs.put(first, until, ada) == :ok
       assert Proofs.put(first, until, ada) == :used
-      assert Proofs.put(second, until, ada, 1) == :full
-      assert Proofs.put(first, until, ada, 1) == :used
+      assert Proofs.put(second, until, ada, full) == :full
+      assert Proofs.put(first, until, ada, full) == :used
       assert Proofs.sweep(until - 1) == :ok
       assert Proofs.put(first, until, ada) == :used
       assert Proofs.sweep(until) == :ok
@@ -493,8 +495,7 @@ defmodule McpServer.HttpDpopTest do
       server = serve(context, dpop: :optional, principal: "client_id")
       token = token(context, key: key, claims: %{"sub" => nil, "client_id" => "client-#{context.kind}"})
       assert {200, nil, _message} = ask(server, dpop(token, proof(key, token)))
-      owner = :erlang.phash2({url, "client-#{context.kind}"}, 4_294_967_296)
-      assert :ets.lookup(McpServer.Auth.Proofs.Held, owner) == [{owner, 1}]
+      assert Quota.held(Quota.of_node(), :proofs, Client.new({url, "client-#{context.kind}"}, nil)) == 1
     end
 
     test "one subject has an eighth of it, and gets its share back" do
@@ -508,7 +509,7 @@ defmodule McpServer.HttpDpopTest do
       Proofs.sweep(until)
       assert put.(ada) == :ok
       Proofs.sweep(until)
-      assert McpServer.Auth.Proofs.Held |> :ets.tab2list() |> Enum.filter(&match?({_owner, 0}, &1)) == []
+      for owner <- [ada, ben], do: assert(Quota.held(Quota.of_node(), :proofs, Client.new(owner, nil)) == 0)
     end
 
     # A stream whose token is accepted for that many seconds more, or longer if the machine is too busy for that.

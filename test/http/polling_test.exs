@@ -10,7 +10,7 @@ defmodule McpServer.Http.PollingTest do
     {:ok, port} = :inet.port(listener)
     {:ok, client} = :gen_tcp.connect({127, 0, 0, 1}, port, [:binary, active: false])
     {:ok, socket} = :gen_tcp.accept(listener)
-    account = Usage.account(Usage.new())
+    account = Usage.own(Usage.new(%{}))
     sink = Socket.activate(%Socket{transport: :tcp, socket: socket, peer: nil, account: account})
     %{client: client, sink: sink, account: account}
   end

@@ -7,7 +7,7 @@ defmodule McpServer.HttpSessionCallsTest do
   alias McpServer.Connection.InFlight
   alias McpServer.Http.Sessions
   alias McpServer.HttpServer
-  alias McpServer.Share.Pool
+  alias McpServer.Quota
 
   @moduletag :capture_log
   # What a connection takes. A call has its place until it ends.
@@ -46,8 +46,7 @@ defmodule McpServer.HttpSessionCallsTest do
 
   test "of one session in five seconds look for its end in the shared store once" do
     opened = System.monotonic_time(:millisecond)
-    pool = %Pool{counter: :atomics.new(1, []), index: 1, bounds: {1, 25}, place: {make_ref(), :calls, nil}}
-    in_flight = InFlight.new(1, pool)
+    in_flight = InFlight.new(1, Quota.new(:server, %{}), nil)
     now = System.monotonic_time(:millisecond)
 
     assert for(

@@ -6,6 +6,8 @@ defmodule McpServer.RateLimitTest do
   import McpServer.EveryWay, only: [text: 1, ways: 2]
 
   alias McpServer.{Conn, HttpClient, HttpRequests, HttpResponse, HttpServers, HttpSession, RateLimit, RateRouter}
+  alias McpServer.Quota
+  alias McpServer.Quota.Client
   alias McpServer.RateLimit.Bucket
 
   @moduletag :capture_log
@@ -208,6 +210,23 @@ defmodule McpServer.RateLimitTest do
       assert text(result) == "done"
       assert {%{status: 429}, [%{"result" => %{"isError" => true} = refused}]} = call.(answer)
       assert wait(text(refused)) in 3_000..3_600
+    end
+
+    test "counts again if the client has no more room for unanswered questions, and other clients have" do
+      share = 25_000
+      held = fn name -> Quota.held(Quota.of_node(), :rate_limit_marks, Client.new(name, nil)) end
+
+      call = fn name ->
+        who = %{"who" => "answers as #{name}"}
+        answers = %{"elicitation/create" => @accepted}
+        {:ok, result} = call_tool("confirmed", who, principal: name, revision: "2026-07-28", answers: answers)
+        text(result)
+      end
+
+      :ok = Quota.take_anyway(Quota.of_node(), :rate_limit_marks, Client.new("full of questions", nil), share)
+      assert wait(call.("full of questions")) in 3_000..3_600
+      assert {held.("full of questions"), call.("another"), held.("another")} == {share, "done", 0}
+      :ok = Quota.give(Quota.of_node(), :rate_limit_marks, Client.new("full of questions", nil), share)
     end
 
     test "does not count again only for answers that the client made up" do

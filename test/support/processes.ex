@@ -6,7 +6,7 @@ defmodule McpServer.Processes do
   import ExUnit.Assertions
   import McpServer.HttpCase, only: [eventually: 1]
 
-  alias McpServer.Call.Reaper
+  alias McpServer.Quota.Keeper
 
   # Milliseconds. Only a process that never ends takes this long.
   @patience 30_000
@@ -50,14 +50,14 @@ defmodule McpServer.Processes do
     :ok
   end
 
-  @doc "Waits for the end of a process, and until the reaper has reported the calls that it has left."
+  @doc "Waits for the end of a process, and until the keeper has reported the calls that it has left."
   @spec reaped(pid()) :: :ok
   def reaped(pid) do
     gone(pid)
-    eventually(fn -> :ets.match(Reaper, {{pid, :_}, :_}) == [] end)
-    # The reaper removes the row first. It replies when it has started the processes that report.
-    :sys.get_state(Reaper)
-    children_gone(Process.whereis(Reaper))
+    eventually(fn -> :ets.lookup(Keeper, pid) == [] end)
+    # The keeper removes the row first. It replies when it has started the processes that report.
+    :sys.get_state(Keeper)
+    children_gone(Process.whereis(Keeper))
   end
 
   @doc "Runs `fun` in a process of its own, and waits for the end of every process that it has started."

@@ -1,51 +1,51 @@
 defmodule McpServer.Auth.Proofs do
   @moduledoc false
   # The used proofs (RFC 9449) of this node, by digest, until they expire. A full table refuses new proofs, because a
-  # proof that is dropped early could be replayed. Each subject has a share, so that one client cannot fill the table.
+  # proof that is dropped early could be replayed. Each subject has a share in the quota of the node.
 
   use GenServer
   use McpServer.Outline
 
+  alias McpServer.Quota
+  alias McpServer.Quota.Client
+
   @table __MODULE__
-  @held Module.concat(__MODULE__, Held)
-  @most 1_000_000
-  @shares 8
   @sweep_ms 10_000
   @portion 1_000
 
   @typedoc "The sender of a proof: the issuer and the subject of its token."
   @type owner :: {String.t(), String.t() | nil}
 
-  @doc "Makes the tables. The calling process owns them."
+  @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
   def create_table do
-    for table <- [@table, @held], do: :ets.new(table, [:named_table, :public, write_concurrency: true])
+    :ets.new(@table, [:named_table, :public, write_concurrency: true])
     :ok
   end
 
   @doc """
-  Stores a proof until a second since 1970. Returns `:used` if it is already stored, and `:full` if the table or the
-  owner's share is full.
+  Stores a proof until a second since 1970. Returns `:used` if it is already stored, and `:full` if the quota or the
+  owner's share of it is used up.
   """
-  @spec put(digest :: binary(), until :: integer(), owner(), most :: pos_integer()) :: :ok | :used | :full
-  def put(digest, until, owner, most \\ @most) do
-    owner = :erlang.phash2(owner, 4_294_967_296)
+  @spec put(digest :: binary(), until :: integer(), owner(), Quota.t()) :: :ok | :used | :full
+  def put(digest, until, owner, quota \\ Quota.of_node()) do
+    client = Client.new(owner, nil)
 
     cond do
-      :ets.member(@table, digest) -> :used
-      :ets.info(@table, :size) >= most -> :full
-      count(owner, 1) > max(div(most, @shares), 1) -> given_back(owner, :full)
-      :ets.insert_new(@table, {digest, until, owner}) -> :ok
-      true -> given_back(owner, :used)
+      :ets.member(@table, digest) ->
+        :used
+
+      Quota.take(quota, :proofs, client, 1) == :full ->
+        :full
+
+      :ets.insert_new(@table, {digest, until, client}) ->
+        :ok
+
+      true ->
+        Quota.give(quota, :proofs, client, 1)
+        :used
     end
   end
-
-  defp given_back(owner, answer) do
-    if count(owner, -1) == 0, do: :ets.delete_object(@held, {owner, 0})
-    answer
-  end
-
-  defp count(owner, step), do: :ets.update_counter(@held, owner, step, {owner, 0})
 
   @doc "Drops expired proofs."
   @spec sweep(now :: integer()) :: :ok
@@ -60,9 +60,9 @@ defmodule McpServer.Auth.Proofs do
   defp forget(:"$end_of_table"), do: :ok
 
   defp forget({proofs, rest}) do
-    for {digest, owner} <- proofs do
+    for {digest, client} <- proofs do
       :ets.delete(@table, digest)
-      given_back(owner, :ok)
+      Quota.give(Quota.of_node(), :proofs, client, 1)
     end
 
     forget(:ets.select(rest))

@@ -10,9 +10,9 @@ defmodule McpServer.Connection.InFlight do
   # session: the number of taken places and of calls that wait for the client, whether it is ending, its log level, and
   # two times. Each place of the session is also one of the server's places, as long as the session's process lives.
 
-  alias McpServer.{Protocol, Request}
+  alias McpServer.{Protocol, Quota, Request}
   alias McpServer.Connection.{Report, Session}
-  alias McpServer.Share.Pool
+  alias McpServer.Quota.Client
 
   @table __MODULE__
   @taken 1
@@ -29,11 +29,16 @@ defmodule McpServer.Connection.InFlight do
   # The number of taken places of a session whose process has ended, so that no count reaches zero again.
   @ended -0xFFFF_FFFF_FFFF
 
-  @enforce_keys [:counters, :most, :pool]
-  defstruct [:counters, :most, :pool]
+  @enforce_keys [:counters, :most, :quota, :client]
+  defstruct [:counters, :most, :quota, :client]
 
-  @typedoc "`:most` – the session's places; `:pool` – those of its server"
-  @type t :: %__MODULE__{counters: :atomics.atomics_ref(), most: pos_integer(), pool: Pool.t()}
+  @typedoc "`:most` – the session's places; `:quota` – that of its server; `:client` – whose session it is"
+  @type t :: %__MODULE__{
+          counters: :atomics.atomics_ref(),
+          most: pos_integer(),
+          quota: Quota.t(),
+          client: Client.t()
+        }
 
   @typedoc """
   The data of a call that the session may adopt. `:request` is a `Request.summary/1`. `:since` is the arrival of the
@@ -56,10 +61,11 @@ defmodule McpServer.Connection.InFlight do
     :ok
   end
 
-  @doc "The shared state of a session with places for so many calls."
-  @spec new(most :: pos_integer(), Pool.t()) :: t()
-  def new(most, pool) do
-    in_flight = %__MODULE__{counters: :atomics.new(@slots, signed: true), most: most, pool: pool}
+  @doc "The shared state of a client's session with places for so many calls. Each is also a place of the server."
+  @spec new(most :: pos_integer(), Quota.t(), Client.t()) :: t()
+  def new(most, quota, client) do
+    counters = :atomics.new(@slots, signed: true)
+    in_flight = %__MODULE__{counters: counters, most: most, quota: quota, client: client}
     put_level(in_flight, %Session{}.log_level)
     seen(in_flight)
     :atomics.put(in_flight.counters, @checked, System.monotonic_time(:millisecond))
@@ -93,16 +99,16 @@ defmodule McpServer.Connection.InFlight do
   defp claim_place(_in_flight, taken, _session, _id) when taken <= 0, do: :ok
 
   defp claim_place(in_flight, _taken, session, id),
-    do: with(:full <- Pool.take(in_flight.pool), do: refuse(in_flight, session, id))
+    do: with(:full <- Quota.take(in_flight.quota, :calls, in_flight.client, 1), do: refuse(in_flight, session, id))
 
   # Every claim copies the entry into the table, and most of its size would be empty fields of the request.
   defp pack(entry), do: %{entry | request: Request.to_row(entry.request)}
   defp unpack(id, entry), do: %{entry | request: Request.from_row(id, entry.request)}
 
   # The server's place was not taken. If the session has ended meanwhile, it was given back nevertheless.
-  defp refuse(%{counters: counters, pool: pool}, session, id) do
+  defp refuse(%{counters: counters} = in_flight, session, id) do
     :ets.delete(@table, {session, id})
-    if :atomics.sub_get(counters, @taken, 1) < 0, do: Pool.take_anyway(pool)
+    if :atomics.sub_get(counters, @taken, 1) < 0, do: take_anyway(in_flight)
     :full
   end
 
@@ -150,15 +156,18 @@ defmodule McpServer.Connection.InFlight do
     give(in_flight)
   end
 
-  defp give(%{counters: counters, pool: pool}) do
-    if :atomics.sub_get(counters, @taken, 1) >= 0, do: Pool.give(pool, 1), else: :ok
+  defp give(%{counters: counters} = in_flight) do
+    if :atomics.sub_get(counters, @taken, 1) >= 0, do: give_places(in_flight, 1), else: :ok
   end
+
+  defp give_places(%{quota: quota, client: client}, places), do: Quota.give(quota, :calls, client, places)
+  defp take_anyway(%{quota: quota, client: client}), do: Quota.take_anyway(quota, :calls, client, 1)
 
   @doc "Gives back the places of a session whose process has ended."
   @spec abandon(t()) :: :ok
-  def abandon(%{counters: counters, pool: pool} = in_flight) do
+  def abandon(%{counters: counters} = in_flight) do
     close(in_flight)
-    Pool.give(pool, max(:atomics.exchange(counters, @taken, @ended), 0))
+    give_places(in_flight, max(:atomics.exchange(counters, @taken, @ended), 0))
   end
 
   @doc "Gives id and place back for a holder that has ended, if the session has not adopted its call."
@@ -188,8 +197,8 @@ defmodule McpServer.Connection.InFlight do
   @spec go_on(t() | nil) :: :ok
   def go_on(nil), do: :ok
 
-  def go_on(%{counters: counters, pool: pool}) do
-    if :atomics.add_get(counters, @taken, 1) > 0, do: Pool.take_anyway(pool)
+  def go_on(%{counters: counters} = in_flight) do
+    if :atomics.add_get(counters, @taken, 1) > 0, do: take_anyway(in_flight)
     :atomics.sub(counters, @asking, 1)
   end
 

@@ -4,7 +4,7 @@ defmodule McpServer.Connection.Session do
   # era), the ids in flight and the requests to the client. It has no process and sends nothing. `McpServer.Connection`
   # owns it.
 
-  alias McpServer.{Protocol, Request, Share, Subscription}
+  alias McpServer.{Protocol, Quota, Request, Subscription}
   alias McpServer.Protocol.{ClientData, Revision}
 
   @log_levels ~w(debug info notice warning error critical alert emergency)
@@ -32,7 +32,7 @@ defmodule McpServer.Connection.Session do
           revision: String.t(),
           subscription: Subscription.t(),
           stream: term(),
-          holder: Share.holder()
+          client: Quota.Client.t()
         }
 
   @typedoc "The state of an unanswered request."

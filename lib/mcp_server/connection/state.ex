@@ -3,7 +3,7 @@ defmodule McpServer.Connection.State do
   # The state of a connection. The neighbouring modules are functions from state to state, run by the process
   # `McpServer.Connection`.
 
-  alias McpServer.{Catalog, Conn, ServerOptions, Share}
+  alias McpServer.{Catalog, Conn, Quota, ServerOptions}
   alias McpServer.Connection.{Calls, InFlight, Outbox, Replies, Session, Timer, Transport, Waiting}
 
   @enforce_keys [:router, :catalog, :transport, :session, :options, :opened_at]
@@ -36,9 +36,9 @@ defmodule McpServer.Connection.State do
   ]
 
   @typedoc """
-  The server whose limits the connection shares, a client's share in percent, and the holder of all its requests.
+  The quota of the server whose limits the connection shares, and the client that sends all its requests.
   """
-  @type server :: %{id: Share.server(), max_share: 1..100, holder: Share.holder()}
+  @type server :: %{quota: Quota.t(), client: Quota.Client.t()}
 
   @typedoc """
   * `:transport` – the module and its struct

@@ -3,12 +3,12 @@ defmodule McpServer.Connection.Subscriptions do
   # Change notifications for subscribers. In the session era the subscriber is the session (`resources/subscribe`, and
   # list changes once it is initialized). In the stateless era it is each `subscriptions/listen` stream.
 
-  alias McpServer.{Changes, Protocol, Request, Share, Subscription}
+  alias McpServer.{Changes, Protocol, Quota, Request, Subscription}
   alias McpServer.Connection.{Calls, Replies, Report, Session, State, Transport}
   alias McpServer.Dispatch.Subscribing
+  alias McpServer.Quota.Client
 
   @listen "subscriptions/listen"
-  @budget :subscription_bytes
 
   @doc "Starts to listen for changes."
   @spec hear(State.t()) :: State.t()
@@ -34,7 +34,7 @@ defmodule McpServer.Connection.Subscriptions do
     uris = if Session.subscribed?(state.session, uri), do: [], else: [uri]
 
     with {:ok, session} <- Session.subscribe(state.session, uri, state.options.max_subscriptions),
-         :ok <- take(state, holder(state), Subscription.cost(uris)) do
+         :ok <- take(state, client(state), Subscription.cost(uris)) do
       acknowledge(hear(%{state | session: session}), request, target)
     else
       _too_many -> refuse(state, request, target, "too many subscriptions")
@@ -52,7 +52,7 @@ defmodule McpServer.Connection.Subscriptions do
   @doc "Unsubscribes the client from the resource."
   @spec unsubscribed(State.t(), Request.t(), Replies.target(), uri :: String.t()) :: State.t()
   def unsubscribed(state, request, target, uri) do
-    if Session.subscribed?(state.session, uri), do: give(state, holder(state), Subscription.cost([uri]))
+    if Session.subscribed?(state.session, uri), do: give(state, client(state), Subscription.cost([uri]))
     acknowledge(%{state | session: Session.unsubscribe(state.session, uri)}, request, target)
   end
 
@@ -73,10 +73,10 @@ defmodule McpServer.Connection.Subscriptions do
   def open(state, key, %{id: id, revision: revision} = request, target, filter) do
     stream = Replies.stream(state, target)
     subscription = Subscription.from_filter(filter)
-    listen = %{id: id, revision: revision, subscription: subscription, stream: stream, holder: holder(state)}
+    listen = %{id: id, revision: revision, subscription: subscription, stream: stream, client: client(state)}
 
     with {:ok, session} <- Session.listen(state.session, key, listen, state.options.max_streams),
-         :ok <- take(state, listen.holder, Subscription.cost(subscription)) do
+         :ok <- take(state, listen.client, Subscription.cost(subscription)) do
       Report.peer(state, [:subscription, :start], %{count: 1})
       # Earlier changes do not concern a new stream.
       state = state |> write_changes() |> hear()
@@ -88,16 +88,18 @@ defmodule McpServer.Connection.Subscriptions do
   end
 
   # The limit on URI bytes covers all connections of a server. The bytes of a killed connection are given back.
-  defp take(_state, _holder, 0), do: :ok
+  defp take(_state, _client, 0), do: :ok
 
-  defp take(%{server: server, options: options}, holder, bytes),
-    do: Share.take(server.id, @budget, holder, {options.max_subscription_bytes, server.max_share}, bytes)
+  defp take(%{server: server}, client, bytes),
+    do: Quota.take(Quota.own(server.quota), :subscription_bytes, client, bytes)
 
-  defp give(_state, _holder, 0), do: :ok
-  defp give(state, holder, bytes), do: Share.give(state.server.id, @budget, holder, bytes)
+  defp give(_state, _client, 0), do: :ok
+
+  defp give(%{server: server}, client, bytes),
+    do: Quota.give(Quota.own(server.quota), :subscription_bytes, client, bytes)
 
   # A session has one client. On a shared connection the current message decides.
-  defp holder(state), do: state.server.holder || Share.holder(state.base.principal, nil)
+  defp client(state), do: state.server.client || Client.new(state.base.principal, nil)
 
   @doc "Ends a stream that the client has cancelled. Nothing more is sent on it."
   @spec cancel(State.t(), term()) :: State.t()
@@ -105,7 +107,7 @@ defmodule McpServer.Connection.Subscriptions do
     case state.session.listens do
       %{^key => listen} ->
         Report.peer(state, [:subscription, :stop], %{count: 1})
-        :ok = give(state, listen.holder, Subscription.cost(listen.subscription))
+        :ok = give(state, listen.client, Subscription.cost(listen.subscription))
         %{state | session: Session.unlisten(state.session, key)}
 
       _no_stream ->

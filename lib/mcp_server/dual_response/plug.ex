@@ -63,7 +63,7 @@ defmodule McpServer.DualResponse.Plug do
     id = {__MODULE__, options}
 
     with nil <- :persistent_term.get(id, nil) do
-      mounted = {%{Rest.new(options) | id: id}, Usage.new()}
+      mounted = {%{Rest.new(options) | id: id}, Usage.new(%{})}
       :persistent_term.put(id, mounted)
       mounted
     end

@@ -77,6 +77,7 @@ defmodule McpServer.DualResponse.Rest do
     :id,
     :supervised?,
     :overload,
+    :quota,
     :max_share,
     :max_page_bytes,
     :max_body_bytes,
@@ -91,7 +92,7 @@ defmodule McpServer.DualResponse.Rest do
   # The members of a GET response, in this order.
   @described ~w(status total_count columns created_at expires_at access_count)
 
-  @typedoc "Checked options. `:id` identifies the endpoint's dispatcher, which adds `:pages` and `:overload`."
+  @typedoc "Checked options. `:id` identifies the endpoint's dispatcher, which adds `:pages`, `:overload` and `:quota`."
   @type t :: %__MODULE__{}
 
   @typedoc "A request. `:target` is the rest of the path after the endpoint's path, with the query."

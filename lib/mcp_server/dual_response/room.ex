@@ -9,7 +9,7 @@ defmodule McpServer.DualResponse.Room do
   # store may therefore hold one extra resource per creating process.
 
   alias McpServer.DualResponse.{Error, Events, Options, Resource, Storage}
-  alias McpServer.Share
+  alias McpServer.Quota
 
   @batch 100
 
@@ -45,7 +45,7 @@ defmodule McpServer.DualResponse.Room do
   defp within_share?(_options, %{resources: 1}), do: true
 
   defp within_share?(%{max_share: percent} = options, size),
-    do: within?(size, Share.of({options.max_resources, percent}), Share.of({options.max_bytes, percent}))
+    do: within?(size, Quota.share(options.max_resources, percent), Quota.share(options.max_bytes, percent))
 
   # A holder above its share loses its own resources, even if the store has room.
   defp fit_share(options, resource) do

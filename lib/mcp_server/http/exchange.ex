@@ -7,8 +7,9 @@ defmodule McpServer.Http.Exchange do
   # `{:mcp_exchange, ref, {:sent, bytes}}` when bytes of a stream were written, and `{:mcp_exchange, ref, :closed}` when
   # the peer has disconnected or does not read.
 
-  alias McpServer.Http.{Sessions, Sink, Usage}
+  alias McpServer.Http.{Sessions, Sink}
   alias McpServer.Protocol.HTTP
+  alias McpServer.Quota
 
   @enforce_keys [:ref, :pid]
   defstruct [:ref, :pid, :monitor]
@@ -63,9 +64,9 @@ defmodule McpServer.Http.Exchange do
   """
   @spec run(t(), Sink.t(), owner :: pid() | nil, failure(), ends_at :: integer() | :infinity) :: Sink.t()
   def run(%__MODULE__{ref: ref}, sink, owner, on_failure, ends_at \\ :infinity) do
-    Usage.take(sink.account, :exchanges, 1, :infinity)
+    :ok = Quota.take_anyway(sink.account.quota, :exchanges, nil, 1)
     sink = begin(exchange(ref, owner, on_failure, nil, ends_at), Sink.forget(sink))
-    Usage.give(sink.account, :exchanges, 1)
+    :ok = Quota.give(sink.account.quota, :exchanges, nil, 1)
     sink
   end
 

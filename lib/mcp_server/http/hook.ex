@@ -7,7 +7,7 @@ defmodule McpServer.Http.Hook do
 
   require Logger
 
-  alias McpServer.{Auth, Conn, HttpRequest, Limit, Outline}
+  alias McpServer.{Auth, Conn, HttpRequest, Limit, Outline, Quota}
   alias McpServer.Auth.{Refusal, Verification}
   alias McpServer.Call.Trace
   alias McpServer.Dispatch.Failure
@@ -136,10 +136,12 @@ defmodule McpServer.Http.Hook do
   defp named(function), do: inspect(function)
 
   defp run(mount, name, sink) do
-    case Usage.take(sink.account, :hooks, 1, mount.max_hooks) do
+    client = Sink.address(sink)
+
+    case Quota.take(sink.account.quota, :hooks, client, 1) do
       :ok ->
         result = carry_out(name, Map.fetch!(mount, name), sink)
-        Usage.give(sink.account, :hooks, 1)
+        :ok = Quota.give(sink.account.quota, :hooks, client, 1)
         result
 
       :full ->

@@ -3,10 +3,11 @@ defmodule McpServer.Http.ListenStream do
   # Serves a `subscriptions/listen` request in the process that holds its socket: a stream of changes, until the peer
   # disconnects or the server ends.
 
-  alias McpServer.{Catalog, Changes, Protocol, Recipient, Request, Share, Subscription}
+  alias McpServer.{Catalog, Changes, Protocol, Quota, Recipient, Request, Subscription}
   alias McpServer.Connection.Report
-  alias McpServer.Http.{Mount, Places, Sink, StatelessCall}
+  alias McpServer.Http.{Mount, Sink, StatelessCall}
   alias McpServer.Protocol.HTTP
+  alias McpServer.Quota.Client
 
   @enforce_keys [:mount, :sink, :id, :revision, :subscription, :catalog]
   defstruct [:mount, :sink, :id, :revision, :subscription, :catalog, :principal, :quiet_at, :ends_at]
@@ -29,34 +30,30 @@ defmodule McpServer.Http.ListenStream do
   @doc "Serves the request. Returns when the stream is over."
   @spec serve(Mount.t(), Request.t(), StatelessCall.origin(), Sink.t()) :: Sink.t()
   def serve(mount, request, origin, sink) do
-    holder = Share.holder(origin.principal, Sink.peer(sink))
+    client = Client.new(origin.principal, Sink.peer(sink))
     subscription = Subscription.from_filter(request.arguments)
     bytes = Subscription.cost(subscription)
+    quota = sink.account.quota
 
-    with {:streams, :ok} <- {:streams, Places.take(mount, sink, :streams, holder)},
-         {:bytes, :ok} <- {:bytes, take_bytes(mount, holder, bytes)} do
+    with {:streams, :ok} <- {:streams, Quota.take(quota, :streams, client, 1)},
+         {:bytes, :ok} <- {:bytes, take_bytes(quota, client, bytes)} do
       sink = open(mount, request, subscription, origin, sink)
-      give_bytes(mount, holder, bytes)
-      Places.give(mount, sink, :streams, holder)
+      :ok = Quota.give(quota, :subscription_bytes, client, bytes)
+      :ok = Quota.give(quota, :streams, client, 1)
       sink
     else
       {:streams, :full} ->
         refuse(mount, request, "too many streams", sink)
 
       {:bytes, :full} ->
-        Places.give(mount, sink, :streams, holder)
+        :ok = Quota.give(quota, :streams, client, 1)
         refuse(mount, request, "too many subscriptions", sink)
     end
   end
 
   # The limit on URI bytes covers all streams and sessions of a server.
-  defp take_bytes(_mount, _holder, 0), do: :ok
-
-  defp take_bytes(mount, holder, bytes),
-    do: Share.take(mount.id, :subscription_bytes, holder, {mount.bounds.max_subscription_bytes, mount.max_share}, bytes)
-
-  defp give_bytes(_mount, _holder, 0), do: :ok
-  defp give_bytes(mount, holder, bytes), do: Share.give(mount.id, :subscription_bytes, holder, bytes)
+  defp take_bytes(_quota, _client, 0), do: :ok
+  defp take_bytes(quota, client, bytes), do: Quota.take(quota, :subscription_bytes, client, bytes)
 
   defp refuse(mount, request, reason, sink) do
     error = Protocol.error(request.id, request.revision, :invalid_request, {:because, reason})

@@ -20,7 +20,6 @@ defmodule McpServer.Http.Mount do
               :init,
               :limits,
               :bounds,
-              :places,
               :usage,
               :sockets,
               :service,
@@ -35,8 +34,7 @@ defmodule McpServer.Http.Mount do
 
   * `:auth` – the plan for token checks, if the server makes them
   * `:bounds` – the limits of calls; `:limits` – the limits of messages, as the core takes them
-  * `:places` – how many calls and streams may exist at once
-  * `:usage` – how many of them are in use
+  * `:usage` – what clients have taken of the mount, with its limits
   * `:sockets`, `:service`, `:catalog` – only of `HttpServer`: the limits of its sockets, the native service that reads
     its requests, and the catalogue that admits them
   """
@@ -60,8 +58,7 @@ defmodule McpServer.Http.Mount do
         policy: policy(Map.take(options, @policy), bounds),
         limits: ServerOptions.message_limits(bounds),
         bounds: bounds,
-        places: %{calls: places(http.max_calls), streams: places(http.max_streams)},
-        usage: Usage.new(http.max_invalid_tokens)
+        usage: Usage.new(Map.merge(bounds, http))
       })
 
     %{mount | routes: Route.new!(options.routes, mount, options)}
@@ -94,8 +91,6 @@ defmodule McpServer.Http.Mount do
   end
 
   def protected!(_options, _catalog), do: :ok
-
-  defp places(for_each), do: for_each * System.schedulers_online()
 
   # The name is the same on every node, whatever its ports and processes are.
   defp name({:plug, _options}, path), do: "plug #{path}"

@@ -14,11 +14,11 @@ defmodule McpServer.Http.SessionCall do
   # there ends the call. If the session was first, the holder passes the call's messages to it.
   # `McpServer.Http.Sessions` tells the holder when the session's process ends.
 
-  alias McpServer.{Call, Request}
+  alias McpServer.{Call, Quota, Request}
   alias McpServer.Call.Trace
   alias McpServer.Connection.{Calls, InFlight, Report}
   alias McpServer.Dispatch.{Failure, Handler, RunTimeTool}
-  alias McpServer.Http.{Exchange, HeldCall, Mount, Sessions, Sink, StatelessCall, Usage}
+  alias McpServer.Http.{Exchange, HeldCall, Mount, Sessions, Sink, StatelessCall}
 
   @enforce_keys [:mount, :sink, :origin, :session, :session_id, :in_flight, :request]
   defstruct [
@@ -120,9 +120,9 @@ defmodule McpServer.Http.SessionCall do
       InFlight.release(in_flight, call.session, request.id)
       :other
     else
-      Usage.take(call.sink.account, :exchanges, 1, :infinity)
+      :ok = Quota.take_anyway(call.sink.account.quota, :exchanges, nil, 1)
       sink = call |> run(request, conn) |> await(now)
-      Usage.give(sink.account, :exchanges, 1)
+      :ok = Quota.give(sink.account.quota, :exchanges, nil, 1)
       sink
     end
   end

@@ -11,12 +11,13 @@ defmodule McpServer.Http.Sessions do
   use GenServer
   use McpServer.Outline
 
-  alias McpServer.{Connection, Recipient, Share}
+  alias McpServer.{Connection, Quota, Recipient}
   alias McpServer.Connection.{InFlight, Session}
-  alias McpServer.Http.{Mount, Places}
+  alias McpServer.Http.Mount
   alias McpServer.Http.Cluster.Node
   alias McpServer.Http.Session.{Reopening, ReplayRoom, Sealed, Tombstones}
   alias McpServer.Protocol.HTTP
+  alias McpServer.Quota.{Client, Kinds}
   alias McpServer.Tools.Server
 
   @table __MODULE__
@@ -57,8 +58,7 @@ defmodule McpServer.Http.Sessions do
   @spec create_table() :: :ok
   def create_table do
     :ets.new(@table, [:named_table, :public, read_concurrency: true])
-    :ets.insert(@table, {:stored, ReplayRoom.new()})
-    :ok
+    ReplayRoom.load()
   end
 
   @spec start_link(term()) :: GenServer.on_start()
@@ -95,7 +95,7 @@ defmodule McpServer.Http.Sessions do
   end
 
   defp open_here(mount, wanted, principal, peer),
-    do: GenServer.call(__MODULE__, {:open, mount, wanted, principal, Share.holder(principal, peer)})
+    do: GenServer.call(__MODULE__, {:open, mount, wanted, principal, Client.new(principal, peer)})
 
   @doc """
   Finds a session by the id that a client sent.
@@ -253,36 +253,41 @@ defmodule McpServer.Http.Sessions do
 
   @doc "How many sessions there are."
   @spec count() :: non_neg_integer()
-  # One row is the account, not a session.
-  def count, do: :ets.info(@table, :size) - 1
+  def count, do: :ets.info(@table, :size)
 
-  # `sessions` maps processes to sessions. `counts` has the number of sessions per owner and per client, without
-  # sessions about to end. `counters` has the counter of stored bytes per client.
+  # `sessions` maps processes to sessions. `counts` has the number of sessions of each principal of a mount, without
+  # those about to end, which have given back their place in the node's quota, too.
   @impl true
   def init(nil) do
     join()
     # The sessions survive a crash of this process.
     sessions = :ets.match(@table, {:"$1", :"$2", :"$3", :_, :"$4", :"$5", :"$6"})
-    {:ok, Enum.reduce(sessions, %{sessions: %{}, counts: %{}, counters: %{}}, &watch(&2, watched(&1)))}
+    node = Quota.of_node()
+    :ok = Quota.reset(node, :sessions)
+
+    {:ok,
+     for session <- sessions, reduce: %{node: node, sessions: %{}, counts: %{}} do
+       state ->
+         session = watched(session)
+         :ok = Quota.take_anyway(node, :sessions, elem(session, 5).client, 1)
+         watch(state, session)
+     end}
   end
 
   defp watched([{:retired, id, _pid} | session]), do: List.to_tuple([id | session])
   defp watched(session), do: List.to_tuple(session)
 
   @impl true
-  def handle_call({:open, mount, wanted, principal, holder}, _from, state) do
-    case {find_here(wanted.id, Mount.place(mount), principal), room?(state, mount, principal, holder)} do
+  def handle_call({:open, mount, wanted, principal, client}, _from, state) do
+    with :elsewhere <- find_here(wanted.id, Mount.place(mount), principal),
+         :ok <- take(state, mount, principal, client) do
+      paid = ReplayRoom.paid(client)
+      {pid, context} = start(mount, wanted, principal, paid)
+      {:reply, {:ok, pid, context}, watch(state, {wanted.id, pid, context, principal, mount.id, paid})}
+    else
       # Another request has opened the session meanwhile.
-      {{:ok, _pid, _context} = found, _room?} ->
-        {:reply, found, state}
-
-      {:elsewhere, true} ->
-        paid = ReplayRoom.paid(holder, state.counters[holder])
-        {pid, context} = start(mount, wanted, principal, paid)
-        {:reply, {:ok, pid, context}, watch(state, {wanted.id, pid, context, principal, mount.id, paid})}
-
-      {:elsewhere, false} ->
-        {:reply, {:error, :too_many}, state}
+      {:ok, _pid, _context} = found -> {:reply, found, state}
+      :full -> {:reply, {:error, :too_many}, state}
     end
   end
 
@@ -294,29 +299,27 @@ defmodule McpServer.Http.Sessions do
     _kind, _not_there -> Process.send_after(self(), :join, @rejoin_ms)
   end
 
-  defp room?(state, mount, principal, holder) do
-    count() < mount.max_sessions and
-      (principal == nil or has(state, {mount.id, principal}) < mount.max_sessions_per_principal) and
-      (holder == nil or has(state, {:client, holder}) < Share.of({mount.max_sessions, mount.max_share}))
+  defp take(state, mount, principal, client) do
+    if principal != nil and Map.get(state.counts, {mount.id, principal}, 0) >= mount.max_sessions_per_principal,
+      do: :full,
+      else: state.node |> Quota.put_bound(:sessions, Kinds.bound(:sessions, mount)) |> Quota.take(:sessions, client, 1)
   end
 
-  defp has(state, owner), do: Map.get(state.counts, owner, 0)
-
   defp start(mount, %{id: id, opening: opening} = wanted, principal, paid) do
-    account = ReplayRoom.account(stored(), paid, mount.max_share, &__MODULE__.make_room/0)
+    account = ReplayRoom.account(ReplayRoom.of_node(), paid, mount.max_share, &__MODULE__.make_room/0)
     bounds = %{mount.bounds | overload: {:refuse, 429}}
-    context = context(opening, bounds, Places.pool(mount, :calls, paid.holder))
+    context = context(opening, bounds, mount.usage.quota, paid.client)
 
     shared =
       Map.merge(Map.take(wanted, [:id, :lifetime, :sealed?, :changed]), %{
         principal: principal,
-        holder: paid.holder,
+        client: paid.client,
         revision: opening.revision,
         account: account,
         in_flight: context.in_flight
       })
 
-    server = %{id: mount.id, max_share: mount.max_share, holder: paid.holder}
+    server = %{quota: mount.usage.quota, client: paid.client}
 
     options = [
       router: mount.router,
@@ -343,28 +346,25 @@ defmodule McpServer.Http.Sessions do
 
   defp session(wanted, _in_flight), do: wanted.id |> Session.new() |> Session.open(wanted.opening)
 
-  defp context(opening, %{max_calls: most}, pool) do
+  defp context(opening, %{max_calls: most}, quota, client) do
     opening
     |> Map.take([:revision, :client_info, :client_capabilities])
-    |> Map.put(:in_flight, InFlight.new(most, pool))
+    |> Map.put(:in_flight, InFlight.new(most, quota, client))
   end
 
   @doc "Makes the sessions of the client that stores most drop stored events."
   @spec make_room() :: :ok
   def make_room, do: GenServer.cast(__MODULE__, :make_room)
 
-  defp stored, do: :ets.lookup_element(@table, :stored, 2)
-
   # The places of its calls are given back when the session's process has ended, by whatever reason.
-  defp watch(state, {id, pid, %{in_flight: in_flight}, principal, mount, %{holder: holder} = paid}) do
+  defp watch(state, {id, pid, %{in_flight: in_flight}, principal, mount, paid}) do
     Process.monitor(pid)
-    owners = [{mount, principal}, {:client, holder}]
+    owner = {mount, principal}
 
     %{
       state
-      | sessions: Map.put(state.sessions, pid, {id, {:open, owners}, paid, in_flight}),
-        counts: Enum.reduce(owners, state.counts, fn owner, counts -> Map.update(counts, owner, 1, &(&1 + 1)) end),
-        counters: Map.put(state.counters, holder, paid.counter)
+      | sessions: Map.put(state.sessions, pid, {id, {:open, owner}, paid, in_flight}),
+        counts: Map.update(state.counts, owner, 1, &(&1 + 1))
     }
   end
 
@@ -372,7 +372,8 @@ defmodule McpServer.Http.Sessions do
   def handle_cast({:forgotten, pid}, state) do
     case state.sessions do
       %{^pid => {id, counted, paid, in_flight}} ->
-        {:noreply, release(%{state | sessions: %{state.sessions | pid => {id, :ending, paid, in_flight}}}, counted)}
+        {:noreply,
+         release(%{state | sessions: %{state.sessions | pid => {id, :ending, paid, in_flight}}}, counted, paid)}
 
       _ended ->
         {:noreply, state}
@@ -381,7 +382,7 @@ defmodule McpServer.Http.Sessions do
 
   def handle_cast(:make_room, state) do
     sessions = for {pid, {_id, _counted, paid, _in_flight}} <- state.sessions, do: {pid, paid}
-    for {pid, bytes} <- ReplayRoom.demands(stored(), sessions), do: send(pid, {:mcp_http_forget, bytes})
+    for {pid, bytes} <- ReplayRoom.demands(ReplayRoom.of_node(), sessions), do: send(pid, {:mcp_http_forget, bytes})
     {:noreply, state}
   end
 
@@ -416,24 +417,21 @@ defmodule McpServer.Http.Sessions do
         if Sealed.sealed?(id), do: Tombstones.unwatch(id, pid)
         InFlight.session_down(pid)
         # The stored events ended with the session's process.
-        ReplayRoom.give_back(stored(), paid)
-        {:noreply, release(%{state | sessions: sessions}, counted)}
+        ReplayRoom.give_back(ReplayRoom.of_node(), paid)
+        {:noreply, release(%{state | sessions: sessions}, counted, paid)}
     end
   end
 
   def handle_info(_message, state), do: {:noreply, state}
 
-  defp release(state, :ending), do: state
+  defp release(state, :ending, _paid), do: state
 
-  defp release(state, {:open, owners}), do: Enum.reduce(owners, state, &release_one/2)
+  defp release(state, {:open, owner}, paid) do
+    :ok = Quota.give(state.node, :sessions, paid.client, 1)
 
-  defp release_one(owner, state) do
     case Map.fetch!(state.counts, owner) do
-      1 -> forget_owner(%{state | counts: Map.delete(state.counts, owner)}, owner)
+      1 -> %{state | counts: Map.delete(state.counts, owner)}
       count -> %{state | counts: Map.put(state.counts, owner, count - 1)}
     end
   end
-
-  defp forget_owner(state, {:client, holder}), do: %{state | counters: Map.delete(state.counters, holder)}
-  defp forget_owner(state, _principal), do: state
 end

@@ -9,6 +9,7 @@ defmodule McpServer.Http.Sink do
   alias McpServer.Auth.Refusal
   alias McpServer.Call
   alias McpServer.Http.Usage
+  alias McpServer.Quota.Client
 
   @type t :: struct()
   @type headers :: [{String.t(), String.t()}]
@@ -73,6 +74,10 @@ defmodule McpServer.Http.Sink do
   def peer(%{conn: %{remote_ip: address}}), do: address
   def peer(%{peer: {address, _port}}), do: address
   def peer(_unknown), do: nil
+
+  @doc "Who has the share of what a request takes before its principal is known: the client at the address of its peer."
+  @spec address(t()) :: Client.t()
+  def address(sink), do: sink |> peer() |> Client.of_peer()
 
   @doc "When the server ends, if the process has already been told."
   @spec ends_at(t()) :: integer() | nil

@@ -6,11 +6,12 @@ defmodule McpServer.Http.StatelessCall do
   # result, notifications, the peer's end and the next due time. The answer is JSON if it is the first message. A
   # notification before the answer, or `stream_after` without one, opens a stream of events.
 
-  alias McpServer.{Call, Catalog, Conn, Protocol, Request, Share}
+  alias McpServer.{Call, Catalog, Conn, Protocol, Quota, Request}
   alias McpServer.Connection.{Calls, Report}
   alias McpServer.Dispatch.{Failure, Handler, RunTimeTool, Subscribing}
-  alias McpServer.Http.{HeldCall, ListenStream, Mount, Places, Sink}
+  alias McpServer.Http.{HeldCall, ListenStream, Mount, Sink}
   alias McpServer.Protocol.HTTP
+  alias McpServer.Quota.Client
 
   @enforce_keys [:mount, :sink, :origin, :request]
   defstruct [
@@ -73,12 +74,13 @@ defmodule McpServer.Http.StatelessCall do
   def serve(mount, request, origin, sink), do: call(mount, request, origin, sink)
 
   defp call(mount, request, origin, sink) do
-    holder = Share.holder(origin.principal, Sink.peer(sink))
+    client = Client.new(origin.principal, Sink.peer(sink))
+    quota = sink.account.quota
 
-    case Places.take(mount, sink, :calls, holder) do
+    case Quota.take(quota, :calls, client, 1) do
       :ok ->
         answered = run(mount, request, origin, sink)
-        Places.give(mount, sink, :calls, holder)
+        :ok = Quota.give(quota, :calls, client, 1)
         go_on(answered, mount, request, origin)
 
       :full ->

@@ -7,7 +7,6 @@ defmodule McpServer.HttpPlug.Sink do
 
   require Logger
 
-  alias McpServer.Call.Reaper
   alias McpServer.Http.Usage
   alias McpServer.HttpPlug.{Answer, Body, Head}
 
@@ -32,7 +31,7 @@ defmodule McpServer.HttpPlug.Sink do
 
   @doc "The sink of a request to the mount."
   @spec new(conn :: map(), %{:usage => Usage.t(), optional(atom()) => term()}) :: t()
-  def new(conn, %{usage: usage}), do: %__MODULE__{conn: conn, account: Reaper.account(usage)}
+  def new(conn, %{usage: usage}), do: %__MODULE__{conn: conn, account: Usage.own(usage)}
 
   @doc "The sink of a request whose target is the remaining path."
   @spec routed(conn :: map(), %{:usage => Usage.t(), optional(atom()) => term()}) :: t()

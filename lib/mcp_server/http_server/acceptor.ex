@@ -4,11 +4,12 @@ defmodule McpServer.HttpServer.Acceptor do
   #
   # The server's process then starts the next acceptor, and is linked to both.
 
-  alias McpServer.Call.Reaper
   alias McpServer.Http.{Mount, Usage}
   alias McpServer.HttpServer.{Connection, Socket}
   alias McpServer.Limit
   alias McpServer.Protocol.HTTP
+  alias McpServer.Quota
+  alias McpServer.Quota.{Client, Keeper}
 
   # Milliseconds before the next attempt when the system has no descriptors left.
   @retry_ms 50
@@ -50,44 +51,63 @@ defmodule McpServer.HttpServer.Acceptor do
 
   defp serve(server, {transport, _listen}, mount_id, socket) do
     {:ok, mount} = Mount.fetch(mount_id)
-    account = Usage.account(mount.usage)
+    peer = peer(transport, socket)
 
-    case Usage.take(account, :connections, 1, mount.sockets.max_connections) do
-      :ok ->
-        :ok = Reaper.watch(account)
-        Usage.count(account, :accepted)
+    case admit(mount.usage, peer) do
+      {:ok, account} ->
         send(server, {:mcp_accepted, self()})
-        with {:ok, sink} <- opened(transport, socket, account, mount), do: Connection.serve(sink, mount_id)
+        sink = %Socket{transport: transport, socket: socket, peer: peer, account: account}
+        with {:ok, sink} <- opened(sink, mount), do: Connection.serve(sink, mount_id)
 
       :full ->
-        Usage.count(account, :turned_away)
-        turn_away(transport, socket, account)
+        turn_away(transport, socket, mount.usage)
     end
   end
 
-  defp opened(:tcp, socket, account, _mount) do
-    peer = with {:ok, peer} <- :inet.peername(socket), do: peer, else: (_gone -> nil)
-    {:ok, %Socket{transport: :tcp, socket: socket, peer: peer, account: account}}
+  @doc "Takes the place of a connection with a peer, for the calling process."
+  @spec admit(Usage.t(), Socket.peer()) :: {:ok, Usage.t()} | :full
+  def admit(usage, peer) do
+    client = Client.of_peer(address(peer))
+
+    case Quota.take(usage.quota, :connections, client, 1) do
+      :ok ->
+        # Only now is the process watched, because floods of connections are refused.
+        account = Usage.own(usage)
+        :ok = Quota.adopt(account.quota, :connections, client, 1)
+        Usage.count(usage, :accepted)
+        {:ok, account}
+
+      :full ->
+        Usage.count(usage, :turned_away)
+        :full
+    end
   end
 
+  defp peer(:tcp, socket), do: with({:ok, peer} <- :inet.peername(socket), do: peer, else: (_gone -> nil))
+  defp peer(:ssl, socket), do: with({:ok, peer} <- :ssl.peername(socket), do: peer, else: (_gone -> nil))
+
+  defp address({address, _port}), do: address
+  defp address(nil), do: nil
+
+  defp opened(%{transport: :tcp} = sink, _mount), do: {:ok, sink}
+
   # The client must complete the handshake within `head_timeout`.
-  defp opened(:ssl, socket, account, mount) do
+  defp opened(%{transport: :ssl, socket: socket} = sink, mount) do
     case :ssl.handshake(socket, mount.sockets.head_timeout) do
       {:ok, socket} ->
-        peer = with {:ok, peer} <- :ssl.peername(socket), do: peer, else: (_gone -> nil)
-        {:ok, %Socket{transport: :ssl, socket: socket, peer: peer, account: account}}
+        {:ok, %{sink | socket: socket}}
 
       {:error, _reason} ->
         :ssl.close(socket)
-        Usage.close(account)
+        Keeper.leave()
     end
   end
 
   # Closes without an answer: a handshake would cost more than it saves.
-  defp turn_away(:ssl, socket, _account), do: :ssl.close(socket)
+  defp turn_away(:ssl, socket, _usage), do: :ssl.close(socket)
 
-  defp turn_away(:tcp, socket, account) do
-    {status, headers, body} = HTTP.answer(:overloaded, Usage.retry_after(account))
+  defp turn_away(:tcp, socket, usage) do
+    {status, headers, body} = HTTP.answer(:overloaded, Usage.retry_after(usage))
     :inet.setopts(socket, send_timeout: @refusal_ms)
     _sent = :gen_tcp.send(socket, [HTTP.response_head(status, headers, IO.iodata_length(body), true), body])
     :gen_tcp.close(socket)

@@ -2,9 +2,10 @@ defmodule McpServer.HttpServer.Body do
   @moduledoc false
   # Reads the body of a request from a socket, within its time and minimum rate, and counts its bytes as they arrive.
 
-  alias McpServer.Http.{Sink, Usage}
+  alias McpServer.Http.Sink
   alias McpServer.HttpServer.Socket
   alias McpServer.Protocol.HTTP
+  alias McpServer.Quota
 
   # A longer body is read in large pieces.
   @small 32 * 1024
@@ -71,8 +72,8 @@ defmodule McpServer.HttpServer.Body do
   # Counts received bytes only: a declared length reserves nothing.
   defp reserve(%{body_bytes: held} = sink, bytes) when bytes <= held, do: {:ok, sink}
 
-  defp reserve(%{body_bytes: held, mount: mount} = sink, bytes) do
-    case Usage.take(sink.account, :body_bytes, bytes - held, mount.sockets.max_body_bytes_in_flight) do
+  defp reserve(%{body_bytes: held} = sink, bytes) do
+    case Quota.take(sink.account.quota, :body_bytes, Sink.address(sink), bytes - held) do
       :ok -> {:ok, %{sink | body_bytes: bytes}}
       :full -> {:full, sink}
     end

@@ -9,6 +9,7 @@ defmodule McpServer.HttpServer.Connection do
   alias McpServer.Http.{Mount, Pipeline, Route, Sink, StatelessCall, Usage}
   alias McpServer.HttpServer.{Body, Polling, Socket}
   alias McpServer.Protocol.{HTTP, Outcome}
+  alias McpServer.Quota.Keeper
 
   # An idle connection frees its heap after this time, in milliseconds.
   @rest_ms 500
@@ -220,6 +221,6 @@ defmodule McpServer.HttpServer.Connection do
 
   defp leave(sink) do
     Socket.close(Socket.release(sink))
-    Usage.close(sink.account)
+    Keeper.leave()
   end
 end

@@ -12,6 +12,7 @@ defmodule McpServer.HttpServer.Socket do
   alias McpServer.Http.{Mount, Sink, Usage}
   alias McpServer.HttpServer.Body
   alias McpServer.Protocol.HTTP
+  alias McpServer.Quota
 
   @enforce_keys [:transport, :socket, :peer, :account]
   defstruct [
@@ -35,6 +36,9 @@ defmodule McpServer.HttpServer.Socket do
     moved_at: 0
   ]
 
+  @typedoc "The address and port of the other end, `nil` if it has gone."
+  @type peer :: {:inet.ip_address(), :inet.port_number()} | nil
+
   @typedoc """
   * `:mount` – the served mount, with the limits of its sockets
   * `:head` – the bytes of the current request's head, if they may be needed
@@ -51,7 +55,7 @@ defmodule McpServer.HttpServer.Socket do
   @type t :: %__MODULE__{
           transport: :tcp | :ssl,
           socket: :gen_tcp.socket() | :ssl.sslsocket(),
-          peer: {:inet.ip_address(), :inet.port_number()} | nil,
+          peer: peer(),
           account: Usage.t(),
           mount: Mount.t() | nil,
           head: binary() | nil,
@@ -344,7 +348,7 @@ defmodule McpServer.HttpServer.Socket do
   def release(%{body_bytes: 0} = sink), do: sink
 
   def release(%{body_bytes: bytes} = sink) do
-    Usage.give(sink.account, :body_bytes, bytes)
+    Quota.give(sink.account.quota, :body_bytes, Sink.address(sink), bytes)
     %{sink | body_bytes: 0}
   end
 

@@ -6,14 +6,15 @@ defmodule McpServer.RateLimit.Answers do
   # client cannot repeat an answer for free calls. A counted call has a few marks, so that it cannot be prolonged for
   # ever.
 
-  alias McpServer.{Conn, RequestState}
-  alias McpServer.RateLimit.Bucket
+  alias McpServer.{Conn, Quota, RequestState}
+  alias McpServer.Quota.Client
 
   @typedoc "The mark of a state: its row in the table, and the number of answers that the call still has."
   @type mark :: {id :: binary() | nil, left :: non_neg_integer()}
 
-  @max_rows 100_000
   @id_bytes 16
+  # The minimum time between two sweeps of the table, in microseconds.
+  @sweep_us 1_000_000
 
   @doc "Makes the table of the unused marks; the calling process owns it."
   @spec create_table() :: :ok
@@ -31,30 +32,53 @@ defmodule McpServer.RateLimit.Answers do
   @spec use(mark() | nil) :: non_neg_integer() | nil
   def use({id, left}) when id != nil do
     case :ets.take(__MODULE__, id) do
-      [{^id, until}] -> if until > now(), do: left - 1
-      [] -> nil
+      [{^id, until, client}] ->
+        give_back(client)
+        if until > now(), do: left - 1
+
+      [] ->
+        nil
     end
   end
 
   def use(_unmarked), do: nil
 
-  @doc "Puts a mark into the state of a question, if the handler returned one. Without answers left it needs none."
-  @spec mark(term(), left :: non_neg_integer()) :: term()
-  def mark(returned, 0), do: returned
+  defp give_back(client), do: Quota.give(Quota.of_node(), :rate_limit_marks, client, 1)
+
+  @doc """
+  Puts a mark into the state of a question to the client, if the handler returned one. Without answers left it needs none.
+  """
+  @spec mark(term(), Client.t(), left :: non_neg_integer()) :: term()
+  def mark(returned, _client, 0), do: returned
   # This is no question, but a mistake of the handler.
-  def mark({:input_required, inputs, nil} = returned, _left) when inputs == %{}, do: returned
+  def mark({:input_required, inputs, nil} = returned, _client, _left) when inputs == %{}, do: returned
 
-  def mark({:input_required, inputs, state}, left),
-    do: {:input_required, inputs, {:mcp_counted, {keep(now()), left}, state}}
+  def mark({:input_required, inputs, state}, client, left),
+    do: {:input_required, inputs, {:mcp_counted, {keep(client, now()), left}, state}}
 
-  def mark(returned, _left), do: returned
+  def mark(returned, _client, _left), do: returned
 
   # Without room for a mark the answer counts.
-  defp keep(now) do
-    if Bucket.room?(__MODULE__, now, @max_rows) do
+  defp keep(client, now) do
+    if room?(client) or (sweep(now) and room?(client)) do
       id = :crypto.strong_rand_bytes(@id_bytes)
-      :ets.insert(__MODULE__, {id, now + RequestState.ttl_ms() * 1_000})
+      :ets.insert(__MODULE__, {id, now + RequestState.ttl_ms() * 1_000, client})
       id
+    end
+  end
+
+  defp room?(client), do: Quota.take(Quota.of_node(), :rate_limit_marks, client, 1) == :ok
+
+  # Whether it was time to drop marks whose time has passed.
+  defp sweep(now) do
+    with [{:swept, at}] when now - at < @sweep_us <- :ets.lookup(__MODULE__, :swept) do
+      false
+    else
+      _long_ago ->
+        :ets.insert(__MODULE__, {:swept, now})
+        over = :ets.select(__MODULE__, [{{:"$1", :"$2", :_}, [{:"=<", :"$2", now}], [:"$1"]}])
+        for id <- over, {_id, _until, client} <- :ets.take(__MODULE__, id), do: give_back(client)
+        true
     end
   end
 

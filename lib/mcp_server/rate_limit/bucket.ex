@@ -47,9 +47,8 @@ defmodule McpServer.RateLimit.Bucket do
     end
   end
 
-  @doc "Whether the table has room for another row, after rows whose time has passed are deleted."
-  @spec room?(:ets.table(), now :: integer(), max :: pos_integer()) :: boolean()
-  def room?(table, now, max), do: :ets.info(table, :size) < max or (sweep(table, now) and room?(table, now, max))
+  # Whether the table has room for another row, after rows whose time has passed are deleted.
+  defp room?(table, now, max), do: :ets.info(table, :size) < max or (sweep(table, now) and room?(table, now, max))
 
   defp sweep(table, now) do
     with [{:swept, at, :all}] when now - at < @sweep_us <- :ets.lookup(table, :swept) do

@@ -2,22 +2,19 @@ defmodule McpServer.SessionStore.ETS do
   @moduledoc false
   # The default session store: values in the memory of this node.
   #
-  # All values take at most 64 MiB, and those of one holder a quarter. When the store is full, no other value is
-  # dropped. The application's process owns the tables.
+  # The node's quota counts their bytes. When the store is full, no other value is dropped. The application's process owns
+  # the tables.
 
   use GenServer
   use McpServer.Outline
 
   @behaviour McpServer.SessionStore
 
-  alias McpServer.Share
+  alias McpServer.Quota
 
   @table __MODULE__
   @order __MODULE__.Order
-  @counts __MODULE__.Counts
-
-  @max_bytes 64 * 1024 * 1024
-  @max_share 25
+  @kind :session_value_bytes
   # The overhead of a value: its key, its times, and the rows.
   @row_bytes 256
   # Milliseconds.
@@ -26,9 +23,7 @@ defmodule McpServer.SessionStore.ETS do
   @doc "Makes the tables. The calling process owns them."
   @spec create_table() :: :ok
   def create_table do
-    for table <- [@table, @counts],
-        do: :ets.new(table, [:named_table, :public, read_concurrency: true, write_concurrency: true])
-
+    :ets.new(@table, [:named_table, :public, read_concurrency: true, write_concurrency: true])
     :ets.new(@order, [:named_table, :public, :ordered_set])
     :ok
   end
@@ -39,85 +34,74 @@ defmodule McpServer.SessionStore.ETS do
   @impl McpServer.SessionStore
   def get(_options, key) do
     case :ets.lookup(@table, key) do
-      [{^key, value, expires_at, _holder}] -> if expires_at > now(), do: {:ok, value}, else: :none
+      [{^key, value, expires_at, _client}] -> if expires_at > now(), do: {:ok, value}, else: :none
       [] -> :none
     end
   end
 
   @impl McpServer.SessionStore
-  def put(_options, key, value, ttl, holder) do
+  def put(_options, key, value, ttl, client) do
     forget_expired(now())
     # A sub-binary would keep its whole binary alive.
-    store({key, :binary.copy(value), now() + ttl, holder})
+    store({key, :binary.copy(value), now() + ttl, client})
   end
 
-  # An old value is replaced in one step, so that it is kept without room and readers always find one of the two.
-  defp store({key, _value, _expires_at, holder} = row) do
+  # An old value is replaced in one step, so that readers always find one of the two, and it needs room only for what it
+  # is longer.
+  defp store({key, _value, expires_at, client} = row) do
     old = :ets.lookup(@table, key)
+    more = bytes(row) - sum(for {_key, _value, _expires_at, ^client} = replaced <- old, do: replaced)
 
-    cond do
-      not room?(bytes([row]) - bytes(old), bytes([row]) - bytes(of(old, holder)), holder) -> {:error, :full}
-      replaced?(old, row) -> recount(old, row)
-      # Another process has changed the value meanwhile.
-      true -> store(row)
+    with :ok <- take(client, more) do
+      if replaced?(old, row) do
+        give(client, -more)
+        for {_key, _value, _expires_at, other} = replaced <- old, other != client, do: give(other, bytes(replaced))
+        for {_key, _value, expired_at, _client} <- old, do: :ets.delete(@order, {expired_at, key})
+        :ets.insert(@order, {{expires_at, key}})
+        :ok
+      else
+        # Another process has changed the value meanwhile.
+        give(client, more)
+        store(row)
+      end
     end
   end
 
   defp replaced?([], row), do: :ets.insert_new(@table, row)
   defp replaced?([old], row), do: :ets.select_replace(@table, [{old, [], [{:const, row}]}]) == 1
 
-  defp recount(old, {key, _value, expires_at, holder} = row) do
-    count(holder, bytes([row]))
-    Enum.each(old, &uncount/1)
-    :ets.insert(@order, {{expires_at, key}})
-    :ok
-  end
-
-  defp uncount({key, _value, expires_at, holder} = row) do
+  defp forget({key, _value, expires_at, client} = row) do
     :ets.delete(@order, {expires_at, key})
-    count(holder, -bytes([row]))
+    give(client, bytes(row))
   end
 
-  defp of(rows, holder), do: Enum.filter(rows, &(elem(&1, 3) == holder))
+  defp bytes({_key, value, _expires_at, _client}), do: byte_size(value) + @row_bytes
+  defp sum(rows), do: rows |> Enum.map(&bytes/1) |> Enum.sum()
 
-  defp bytes(rows), do: rows |> Enum.map(&(byte_size(elem(&1, 1)) + @row_bytes)) |> Enum.sum()
+  defp take(client, bytes) when bytes > 0,
+    do: with(:full <- Quota.take(quota(), @kind, client, bytes), do: {:error, :full})
 
-  defp room?(more, more_of_holder, holder) do
-    taken(:all) + more <= @max_bytes and
-      (holder == nil or taken({:holder, holder}) + more_of_holder <= Share.of({@max_bytes, @max_share}))
-  end
+  defp take(_client, _fewer), do: :ok
+
+  defp give(client, bytes) when bytes > 0, do: Quota.give(quota(), @kind, client, bytes)
+  defp give(_client, _more), do: :ok
+
+  defp quota, do: Quota.of_node()
 
   @impl McpServer.SessionStore
   def delete(_options, key) do
-    @table |> :ets.take(key) |> Enum.each(&uncount/1)
+    @table |> :ets.take(key) |> Enum.each(&forget/1)
   end
 
   @doc "The size of all values in bytes."
   @spec bytes() :: non_neg_integer()
-  def bytes, do: taken(:all)
-
-  defp taken(who) do
-    case :ets.lookup(@counts, who) do
-      [{^who, bytes}] -> bytes
-      [] -> 0
-    end
-  end
-
-  defp count(nil, bytes), do: add(:all, bytes)
-
-  defp count(holder, bytes) do
-    add(:all, bytes)
-    # Deletes a zero row, unless another process has changed it meanwhile.
-    if add({:holder, holder}, bytes) == 0, do: :ets.delete_object(@counts, {{:holder, holder}, 0})
-  end
-
-  defp add(who, bytes), do: :ets.update_counter(@counts, who, bytes, {who, 0})
+  def bytes, do: Quota.held(quota(), @kind)
 
   defp forget_expired(now) do
     case :ets.first(@order) do
       {expires_at, key} = first when expires_at <= now ->
         :ets.delete(@order, first)
-        for {_key, _value, ^expires_at, _holder} = row <- :ets.lookup(@table, key), removed?(row), do: uncount(row)
+        for {_key, _value, ^expires_at, _client} = row <- :ets.lookup(@table, key), removed?(row), do: forget(row)
         forget_expired(now)
 
       _later_or_none ->

@@ -13,7 +13,7 @@ defmodule McpServer.Tasks.Entry do
     :name,
     :run_time,
     :runner,
-    :payer,
+    :client,
     :created_at,
     :updated_at,
     :ttl,
@@ -37,7 +37,7 @@ defmodule McpServer.Tasks.Entry do
 
   @typedoc """
   * `:name` – the tool's name; `:run_time` – the tool, if it was added at run time
-  * `:payer` – the client that the task counts for
+  * `:client` – the client that the task counts for
   * `:grace` – how long the handler may clean up when the task is ended, in milliseconds
   * `:parked` – the handler's process while it waits for the client
   * `:pending` – the open requests to the client, each under a key that the task never reuses
@@ -48,7 +48,7 @@ defmodule McpServer.Tasks.Entry do
           name: String.t() | nil,
           run_time: map() | nil,
           runner: pid() | nil,
-          payer: term(),
+          client: McpServer.Quota.Client.t(),
           created_at: DateTime.t(),
           updated_at: DateTime.t(),
           ttl: pos_integer(),

@@ -1,14 +1,15 @@
 defmodule McpServer.Tasks.Server do
   @moduledoc false
-  # The tasks of a node: their owners, who pays for them, their number, waiting processes and expiry. The status of a task is read directly from
-  # the table.
+  # The tasks of a node: their owners and clients, waiting processes and expiry. The status of a task is read directly from
+  # the table. The node's quota counts tasks and the bytes of their results.
 
   use GenServer
   use McpServer.Outline
 
   alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
-  alias McpServer.{Call, Options, Share, Telemetry}
+  alias McpServer.Quota.Client
+  alias McpServer.{Call, Options, Quota, Telemetry}
 
   @table [
     max_tasks: [:count, default: 1_000, doc: "tasks of this node, finished ones included; more calls are refused"],
@@ -50,32 +51,28 @@ defmodule McpServer.Tasks.Server do
     # Runners are linked, so that they end with this process. Their exits arrive as messages.
     Process.flag(:trap_exit, true)
     :ets.new(__MODULE__, [:named_table, :protected, read_concurrency: true])
-    {:ok, %{options: options, count: 0, bytes: 0, payers: %{}, runners: %{}, waiters: %{}, asking: %{}, sizes: %{}}}
+    quota = Quota.of_node(options)
+    # All tasks have ended with the process before.
+    for kind <- [:tasks, :task_bytes], do: Quota.reset(quota, kind)
+    {:ok, %{options: options, quota: quota, runners: %{}, waiters: %{}, asking: %{}, sizes: %{}}}
   end
 
   @impl true
   def handle_call({:create, owner, %{request: request} = call, conn, heap}, _from, state) do
-    payer = payer(owner, conn)
+    client = client(owner, conn)
 
-    if state.count >= state.options.max_tasks or full?(payer, held(state, payer).count, state.options) do
+    if Quota.take(state.quota, :tasks, client, 1) == :full do
       {:reply, {:error, :too_many}, state}
     else
       entry = Entry.new(Home.session_id(), ttl(request.task, state.options), state.options.poll_interval)
       runner = Runner.start(entry.id, call, conn, heap)
       tool = Map.take(request, [:name, :run_time])
-      entry = %{Map.merge(entry, tool) | grace: call.entry.cancel_grace, runner: runner, payer: payer}
+      entry = %{Map.merge(entry, tool) | grace: call.entry.cancel_grace, runner: runner, client: client}
       put(owner, entry)
       Process.send_after(self(), {:expire, entry.id}, entry.ttl)
       Telemetry.execute([:task, :start], %{count: 1}, %{router: elem(owner, 0)})
 
-      state = %{
-        state
-        | count: state.count + 1,
-          payers: hold(state.payers, payer, 1, 0),
-          runners: Map.put(state.runners, entry.runner, entry.id)
-      }
-
-      {:reply, {:ok, entry}, state}
+      {:reply, {:ok, entry}, %{state | runners: Map.put(state.runners, entry.runner, entry.id)}}
     end
   end
 
@@ -127,7 +124,7 @@ defmodule McpServer.Tasks.Server do
 
   def handle_call({:finish, id, outcome, bytes}, _from, state) do
     with {:ok, owner, entry} <- running(id) do
-      {outcome, bytes} = if room?(state, entry.payer, bytes), do: {outcome, bytes}, else: {Entry.no_room(), 0}
+      {outcome, bytes} = if room?(state, entry.client, bytes), do: {outcome, bytes}, else: {Entry.no_room(), 0}
       {:reply, :ok, settle(state, owner, Entry.finish(entry, outcome), bytes)}
     else
       :over -> {:reply, :ok, state}
@@ -167,38 +164,23 @@ defmodule McpServer.Tasks.Server do
 
   def handle_info(_message, state), do: {:noreply, state}
 
-  defp expire(state, owner, %Entry{id: id, payer: payer} = entry) do
+  defp expire(state, owner, %Entry{id: id, client: client} = entry) do
     {bytes, sizes} = Map.pop(state.sizes, id, 0)
     state = reply_all(stop(state, entry), id, :not_found)
     if entry.outcome == nil, do: report(owner, :expired)
-    payers = hold(state.payers, payer, -1, -bytes)
-    %{state | count: state.count - 1, bytes: state.bytes - bytes, sizes: sizes, payers: payers}
+    :ok = Quota.give(state.quota, :task_bytes, client, bytes)
+    :ok = Quota.give(state.quota, :tasks, client, 1)
+    %{state | sizes: sizes}
   end
 
-  # A client counts once, however many sessions own its tasks.
-  defp payer(owner, conn), do: Share.holder(conn.principal, conn.peer) || owner
+  # A client counts once, however many sessions own its tasks. Anonymous clients at a loopback address are told apart by
+  # their sessions, if they have any.
+  defp client({_router, :session, nil} = _owner, conn), do: Client.new(conn.principal, conn.peer)
+  defp client(owner, conn), do: Client.new(conn.principal, conn.peer) || {:session, owner}
 
-  defp full?(payer, count, options), do: not nobody?(payer) and count >= options.max_tasks_per_owner
-
-  # Without a session, anonymous clients at a loopback address cannot be told apart.
-  defp nobody?({_router, :session, nil}), do: true
-  defp nobody?(_payer), do: false
-
-  defp room?(%{options: %{max_bytes: max_bytes, max_share: percent}} = state, payer, bytes) do
-    state.bytes + bytes <= max_bytes and
-      (nobody?(payer) or held(state, payer).bytes + bytes <= Share.of({max_bytes, percent}))
-  end
-
-  defp held(state, payer), do: Map.get(state.payers, payer, %{count: 0, bytes: 0})
-
-  # Drops a client without tasks.
-  defp hold(payers, payer, count, bytes) do
-    %{count: had, bytes: took} = Map.get(payers, payer, %{count: 0, bytes: 0})
-
-    if had + count == 0,
-      do: Map.delete(payers, payer),
-      else: Map.put(payers, payer, %{count: had + count, bytes: took + bytes})
-  end
+  # What is taken is given back when the task expires.
+  defp room?(_state, _client, 0), do: true
+  defp room?(state, client, bytes), do: Quota.take(state.quota, :task_bytes, client, bytes) == :ok
 
   # A runner reports its outcome before it ends. A runner without a report was killed.
   defp ended(state, id, reason) do
@@ -230,9 +212,7 @@ defmodule McpServer.Tasks.Server do
   defp settle(state, owner, entry, bytes) do
     put(owner, entry)
     report(owner, Entry.status(entry))
-    sizes = Map.put(state.sizes, entry.id, bytes)
-    state = %{state | bytes: state.bytes + bytes, sizes: sizes, payers: hold(state.payers, entry.payer, 0, bytes)}
-    reply_all(state, entry.id, {:ok, entry})
+    reply_all(%{state | sizes: Map.put(state.sizes, entry.id, bytes)}, entry.id, {:ok, entry})
   end
 
   defp report(owner, outcome),

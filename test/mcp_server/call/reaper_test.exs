@@ -1,15 +1,15 @@
 defmodule McpServer.Call.ReaperTest do
-  # Not async: other tests kill the reaper, and its successor watches the same processes again.
+  # Not async: other tests kill the keeper, and its successor watches the same processes again.
   use ExUnit.Case, async: false
 
-  alias McpServer.Call.Reaper
   alias McpServer.{HttpPeer, HttpRequests, Processes}
+  alias McpServer.Quota.Keeper
 
-  # How often the reaper monitors a process. The reaper itself is asked: the monitored process may learn of a monitor
-  # only after the reaper has answered others.
+  # How often the keeper monitors a process. The keeper itself is asked: the monitored process may learn of a monitor
+  # only after the keeper has answered others.
   defp monitors(pid) do
-    :sys.get_state(Reaper)
-    {:monitors, monitors} = Process.info(Process.whereis(Reaper), :monitors)
+    :sys.get_state(Keeper)
+    {:monitors, monitors} = Process.info(Process.whereis(Keeper), :monitors)
     Enum.count(monitors, &(&1 == {:process, pid}))
   end
 
@@ -19,7 +19,7 @@ defmodule McpServer.Call.ReaperTest do
 
     pid =
       spawn_link(fn ->
-        for _ <- 1..100, do: Reaper.watch()
+        for _ <- 1..100, do: Keeper.watch()
         send(test, :watched)
         receive do: (:stop -> :ok)
       end)
@@ -30,8 +30,8 @@ defmodule McpServer.Call.ReaperTest do
     reference = Process.monitor(pid)
     send(pid, :stop)
     assert_receive {:DOWN, ^reference, :process, ^pid, :normal}
-    :sys.get_state(Reaper)
-    assert :ets.lookup(Reaper, {pid, nil}) == []
+    :sys.get_state(Keeper)
+    assert :ets.lookup(Keeper, pid) == []
   end
 
   # Bandit clears the process dictionary of a connection's process between requests.
@@ -59,14 +59,14 @@ defmodule McpServer.Call.ReaperTest do
 
     connection =
       spawn(fn ->
-        Reaper.watch()
+        Keeper.watch()
         send(test, {:call, spawn(fn -> Process.sleep(:infinity) end)})
         Process.sleep(:infinity)
       end)
 
     other = spawn_link(fn -> Process.sleep(:infinity) end)
     assert_receive {:call, call}
-    :sys.get_state(Reaper)
+    :sys.get_state(Keeper)
     reference = Processes.monitor(call)
     Process.exit(connection, :kill)
     assert_receive {:DOWN, ^reference, :process, ^call, :killed}

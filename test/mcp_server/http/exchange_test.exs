@@ -41,11 +41,11 @@ defmodule McpServer.Http.ExchangeTest do
   # A process that runs an exchange, and finally sends the written data to the test.
   defp holder(options \\ []) do
     test = self()
-    usage = Usage.new()
-    sink = struct!(%Sink{account: Usage.account(usage)}, Keyword.take(options, [:written]))
+    usage = Usage.new(%{})
     failure = Keyword.get(options, :failure, @nobody)
 
     spawn_link(fn ->
+      sink = struct!(%Sink{account: Usage.own(usage)}, Keyword.take(options, [:written]))
       exchange = Exchange.new()
       send(test, {:exchange, exchange})
       sink = Exchange.run(exchange, sink, options[:owner], failure)
@@ -128,7 +128,7 @@ defmodule McpServer.Http.ExchangeTest do
 
   test "messages of others stay in the mailbox of a process that is not ours alone" do
     test = self()
-    sink = %Sink{account: Usage.account(Usage.new())}
+    sink = %Sink{account: Usage.own(Usage.new(%{}))}
 
     pid =
       spawn_link(fn ->

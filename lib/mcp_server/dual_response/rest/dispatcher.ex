@@ -10,7 +10,8 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Endpoint, Options, Pages, Rows, Stream}
   alias McpServer.Http.{Exchange, Overload}
-  alias McpServer.{Limit, Share}
+  alias McpServer.{Limit, Quota}
+  alias McpServer.Quota.Client
 
   # A resource and its sample fit into this heap, so a lookup needs no garbage collection.
   @heap_words 4_181
@@ -82,7 +83,8 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     # The request processes are linked, so that they end with this process. Their exits report how they ended.
     Process.flag(:trap_exit, true)
     Options.warn_open(rest)
-    rest = %{rest | pages: Pages.new(rest.max_page_bytes, rest.max_share), overload: Overload.new()}
+    pages = Pages.new(rest.max_page_bytes, rest.max_share)
+    rest = %{rest | pages: pages, overload: Overload.new(), quota: Quota.new(:endpoint, rest)}
     {:ok, %{rest: rest, entries: %{}, pids: %{}, ticking?: false}}
   end
 
@@ -136,9 +138,9 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
 
   # Given back at the end of this process.
   defp take_share(rest, identity, peer) do
-    case Share.holder(principal(identity), peer) do
+    case Client.new(principal(identity), peer) do
       nil -> :ok
-      holder -> Share.take(rest.id, :requests, holder, {rest.max_requests, rest.max_share})
+      client -> Quota.take(Quota.own(rest.quota), :requests, client, 1)
     end
   end
 

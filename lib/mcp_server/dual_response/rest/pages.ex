@@ -5,7 +5,7 @@ defmodule McpServer.DualResponse.Rest.Pages do
   #
   # The pages of each owner of resources are counted, so that one owner displaces no pages of others.
 
-  alias McpServer.Share
+  alias McpServer.Quota
 
   @enforce_keys [:table, :max_bytes, :max_share]
   defstruct [:table, :max_bytes, :max_share]
@@ -61,7 +61,7 @@ defmodule McpServer.DualResponse.Rest.Pages do
   defp make_room(%{table: table, max_bytes: max_bytes, max_share: percent}, owner, size) do
     own = count(table, {:bytes, owner}, size)
 
-    if own > Share.of({max_bytes, percent}) do
+    if own > Quota.share(max_bytes, percent) do
       :ets.match_delete(table, {:_, :_, :_, owner})
       :ets.insert(table, {{:bytes, owner}, size})
       count(table, :bytes, size - own)

@@ -4,20 +4,21 @@ defmodule McpServer.Http.Session.Replay do
   # bytes, and all replays of the node together in bytes. No client has more than its share of these bytes. When room is
   # short, the client that stores most loses its oldest events.
 
+  alias McpServer.Quota
+  alias McpServer.Quota.Client
+
   @enforce_keys [:account, :max_events, :max_bytes]
   defstruct [:account, :max_events, :max_bytes, events: :queue.new(), first: 0, next: 1, count: 0, bytes: 0]
 
   @typedoc """
-  The counters of stored bytes: `:node` for the node and `:own` for the session. `:own` corrects `:node` when the
-  session's process has ended. `:holder` counts the bytes of all sessions of one client. `:make_room` is called when the
-  node has little room left.
+  Whose the stored bytes are: `:quota` counts those of the node and of each client, and `:own` those of the session, which
+  are given back when its process has ended. `:make_room` is called when the node has little room left.
   """
   @type account :: %{
-          required(:node) => :atomics.atomics_ref(),
-          required(:own) => :atomics.atomics_ref(),
-          required(:max_bytes) => pos_integer(),
-          optional(:holder) => %{counter: :atomics.atomics_ref(), max_bytes: pos_integer()},
-          optional(:make_room) => (() -> term())
+          quota: Quota.t(),
+          client: Client.t(),
+          own: :atomics.atomics_ref(),
+          make_room: (() -> term())
         }
 
   @typedoc """
@@ -59,17 +60,13 @@ defmodule McpServer.Http.Session.Replay do
       else: replay
   end
 
-  defp over?(%{holder: %{counter: counter, max_bytes: max_bytes}} = account),
-    do: :atomics.get(counter, 1) > max_bytes or over_node?(account)
-
-  defp over?(account), do: over_node?(account)
-  defp over_node?(account), do: :atomics.get(account.node, 1) > account.max_bytes
+  defp over?(%{quota: quota, client: client}), do: Quota.over?(quota, :event_bytes, client)
 
   # Other sessions free room before the last eighth is used. That eighth is a reserve until they have done so.
-  defp scarce?(%{make_room: _fun} = account),
-    do: :atomics.get(account.node, 1) > account.max_bytes - div(account.max_bytes, 8)
-
-  defp scarce?(_account), do: false
+  defp scarce?(%{quota: quota}) do
+    limit = Quota.limit(quota, :event_bytes)
+    Quota.held(quota, :event_bytes) > limit - div(limit, 8)
+  end
 
   defp drop(replay) do
     {{:value, {_event, size}}, events} = :queue.out(replay.events)
@@ -113,9 +110,11 @@ defmodule McpServer.Http.Session.Replay do
     :ok
   end
 
-  defp charge(account, bytes) do
-    :atomics.add(account.node, 1, bytes)
-    :atomics.add(account.own, 1, bytes)
-    with %{holder: %{counter: counter}} <- account, do: :atomics.add(counter, 1, bytes)
+  defp charge(%{quota: quota, client: client, own: own}, bytes) do
+    :atomics.add(own, 1, bytes)
+
+    if bytes > 0,
+      do: Quota.take_anyway(quota, :event_bytes, client, bytes),
+      else: Quota.give(quota, :event_bytes, client, -bytes)
   end
 end

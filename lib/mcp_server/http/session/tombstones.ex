@@ -15,14 +15,11 @@ defmodule McpServer.Http.Session.Tombstones do
   use McpServer.Outline
 
   alias McpServer.Http.Cluster.Node
-  alias McpServer.{SessionStore, Share}
-  alias McpServer.Share.Ledger
+  alias McpServer.Quota.{Client, Kinds, Ledger}
+  alias McpServer.SessionStore
 
   @table __MODULE__
   @open __MODULE__.Open
-  # Ids, and the percent of them that one client may have.
-  @most 100_000
-  @max_share 25
   # Ids per message.
   @chunk 1_000
   @digest_bytes 16
@@ -33,7 +30,7 @@ defmodule McpServer.Http.Session.Tombstones do
   @asks 50
 
   @typedoc "The digest of an id, its expiry in milliseconds of the wall clock, and the client that has ended it."
-  @type stone :: {digest :: binary(), expires_at :: pos_integer(), Share.holder()}
+  @type stone :: {digest :: binary(), expires_at :: pos_integer(), Client.t()}
 
   @doc "Makes the tables; the calling process owns them."
   @spec create_table() :: :ok
@@ -48,9 +45,9 @@ defmodule McpServer.Http.Session.Tombstones do
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
   @doc "Prevents that the session of a client is opened again, until it expires at `expires_at`."
-  @spec put(String.t(), expires_at :: pos_integer(), Share.holder()) :: :ok
-  def put(id, expires_at, holder) do
-    stone = {digest(id), expires_at, holder}
+  @spec put(String.t(), expires_at :: pos_integer(), Client.t()) :: :ok
+  def put(id, expires_at, client) do
+    stone = {digest(id), expires_at, client}
     # A client that ends many sessions waits for its own turns.
     dropped = GenServer.call(__MODULE__, {:keep, stone}, :infinity)
     if SessionStore.shared?(), do: store(stone, dropped)
@@ -79,10 +76,10 @@ defmodule McpServer.Http.Session.Tombstones do
     :ets.member(@table, digest) or (SessionStore.shared?() and stored?(digest))
   end
 
-  defp store({digest, expires_at, holder}, dropped) do
+  defp store({digest, expires_at, client}, dropped) do
     ttl = expires_at - System.system_time(:millisecond)
-    if ttl > 0, do: SessionStore.put(key(digest), "", ttl, holder)
-    for {digest, _expires_at, _holder} <- dropped, do: SessionStore.delete(key(digest))
+    if ttl > 0, do: SessionStore.put(key(digest), "", ttl, client)
+    for {digest, _expires_at, _client} <- dropped, do: SessionStore.delete(key(digest))
   end
 
   # If the store fails, it has logged the failure and the session continues.
@@ -146,48 +143,45 @@ defmodule McpServer.Http.Session.Tombstones do
   def handle_info(_message, state), do: {:noreply, state}
 
   # Returns what was dropped for it.
-  defp keep(state, {digest, _expires_at, holder} = stone) do
+  defp keep(state, {digest, _expires_at, client} = stone) do
     if :ets.insert_new(@table, stone) do
       account(state, stone)
       for {_digest, pid} <- :ets.lookup(@open, digest), do: send(pid, :mcp_http_ended)
-      drop(state, holder)
+      drop(state, client)
     else
       []
     end
   end
 
-  defp account(state, {digest, expires_at, holder}) do
-    Ledger.add(state.ledger, {holder, expires_at, digest})
+  defp account(state, {digest, expires_at, client}) do
+    Ledger.add(state.ledger, {client, expires_at, digest})
     :ets.insert(state.expiry, {{expires_at, digest}})
   end
 
-  defp drop(%{ledger: ledger} = state, holder) do
+  defp drop(%{ledger: ledger} = state, client) do
+    {limit, share} = Kinds.bound(:ended_sessions, %{})
+
     cond do
-      holder != nil and Ledger.held(ledger, holder) > Share.of({@most, @max_share}) ->
-        [forget(state, Ledger.first(ledger, holder))]
-
-      count() > @most ->
-        [forget(state, Ledger.first_of_largest(ledger))]
-
-      true ->
-        []
+      client != nil and Ledger.held(ledger, client) > share -> [forget(state, Ledger.first(ledger, client))]
+      count() > limit -> [forget(state, Ledger.first_of_largest(ledger))]
+      true -> []
     end
   end
 
   defp forget_expired(state, now) do
     with {expires_at, digest} when expires_at <= now <- :ets.first(state.expiry),
-         [{_digest, _expires_at, holder}] <- :ets.lookup(@table, digest) do
-      forget(state, {holder, expires_at, digest})
+         [{_digest, _expires_at, client}] <- :ets.lookup(@table, digest) do
+      forget(state, {client, expires_at, digest})
       forget_expired(state, now)
     else
       _later_or_none -> :ok
     end
   end
 
-  defp forget(state, {holder, expires_at, digest} = item) do
+  defp forget(state, {client, expires_at, digest} = item) do
     Ledger.remove(state.ledger, item)
     :ets.delete(state.expiry, {expires_at, digest})
     :ets.delete(@table, digest)
-    {digest, expires_at, holder}
+    {digest, expires_at, client}
   end
 end

@@ -28,7 +28,7 @@ defmodule McpServer.Http.Session.Transport do
           session: %{
             id: String.t(),
             principal: term(),
-            holder: McpServer.Share.holder(),
+            client: McpServer.Quota.Client.t(),
             revision: String.t(),
             account: McpServer.Http.Session.Replay.account(),
             in_flight: InFlight.t(),
@@ -111,7 +111,7 @@ defmodule McpServer.Http.Session.Transport do
   defp end_for_good(transport) do
     # The tombstone must exist before another node can look for the session.
     session = transport.session
-    if session.sealed?, do: Tombstones.put(session.id, session.expires_at, session.holder)
+    if session.sealed?, do: Tombstones.put(session.id, session.expires_at, session.client)
     ended(transport)
   end
 

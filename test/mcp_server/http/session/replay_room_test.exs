@@ -2,9 +2,12 @@ defmodule McpServer.Http.Session.ReplayRoomTest do
   use ExUnit.Case, async: true
 
   alias McpServer.Http.Session.{Replay, ReplayRoom, Stream, StreamCollection}
+  alias McpServer.Quota
 
   @mebibyte 1024 * 1024
 
+  # Other tests use the node's.
+  defp room, do: ReplayRoom.new(Quota.new(:node, %{}))
   defp processes(count), do: for(_ <- 1..count, do: spawn(fn -> :ok end))
 
   test "the client that stores most gives way, its largest session first, then the next one" do
@@ -20,23 +23,25 @@ defmodule McpServer.Http.Session.ReplayRoomTest do
   end
 
   test "a client has its share of 64 MiB, one without a share has all" do
-    node = ReplayRoom.new()
-    account = fn holder, percent -> ReplayRoom.account(node, ReplayRoom.paid(holder, nil), percent, fn -> :ok end) end
-    assert account.({:principal, "eve"}, 25).holder.max_bytes == 16 * @mebibyte
-    assert account.({:principal, "eve"}, 100).holder.max_bytes == 64 * @mebibyte
-    assert account.(nil, 25).holder.max_bytes == 64 * @mebibyte
+    for {client, percent, most} <- [{{:principal, "eve"}, 25, 16}, {{:principal, "eve"}, 100, 64}, {nil, 25, 64}] do
+      account = ReplayRoom.account(room(), ReplayRoom.paid(client), percent, fn -> :ok end)
+      replay = %Replay{account: account, max_events: 100, max_bytes: 100 * @mebibyte}
+      event = String.duplicate("x", @mebibyte)
+      replay = Enum.reduce(1..70, replay, fn _, replay -> Replay.put(replay, event) end)
+      assert {client, percent, replay.bytes} == {client, percent, most * @mebibyte}
+    end
   end
 
   test "five clients: four that store all they can give way to the fifth" do
-    node = ReplayRoom.new()
+    %{quota: quota} = room = room()
     test = self()
     ask = fn -> send(test, :asked) end
     event = String.duplicate("x", @mebibyte)
 
     [{fifth, small} | large] =
       for {pid, number} <- Enum.zip(processes(5), 0..4) do
-        paid = ReplayRoom.paid({:principal, "client #{number}"}, nil)
-        account = ReplayRoom.account(node, paid, 25, ask)
+        paid = ReplayRoom.paid({:principal, "client #{number}"})
+        account = ReplayRoom.account(room, paid, 25, ask)
         {{pid, paid}, %Replay{account: account, max_events: 100, max_bytes: 100 * @mebibyte}}
       end
 
@@ -44,29 +49,29 @@ defmodule McpServer.Http.Session.ReplayRoomTest do
       for {session, replay} <- large, do: {session, Enum.reduce(1..20, replay, fn _, r -> Replay.put(r, event) end)}
 
     # The node's limit holds before any session has freed memory.
-    assert :atomics.get(node, 1) == 64 * @mebibyte
+    assert Quota.held(quota, :event_bytes) == 64 * @mebibyte
     assert Enum.map(stored, fn {_session, replay} -> replay.bytes end) == List.duplicate(16 * @mebibyte, 4)
     # Several requests for room send only one message.
     assert_received :asked
     refute_received :asked
 
     sessions = [fifth | Enum.map(stored, &elem(&1, 0))]
-    demands = ReplayRoom.demands(node, sessions)
+    demands = ReplayRoom.demands(room, sessions)
     assert demands |> Enum.map(&elem(&1, 1)) |> Enum.sum() == 16 * @mebibyte
     refute List.keymember?(demands, elem(fifth, 0), 0)
 
     for {{pid, _paid}, replay} <- stored, {^pid, bytes} <- demands, do: Replay.forget(replay, bytes)
-    assert :atomics.get(node, 1) == 48 * @mebibyte
+    assert Quota.held(quota, :event_bytes) == 48 * @mebibyte
     small = Enum.reduce(1..4, small, fn _, replay -> Replay.put(replay, event) end)
     assert {:ok, [^event, ^event, ^event, ^event]} = Replay.since(small, 0)
 
     {_pid, paid} = fifth
-    ReplayRoom.give_back(node, paid)
-    assert {:atomics.get(node, 1), :atomics.get(paid.counter, 1)} == {48 * @mebibyte, 0}
+    ReplayRoom.give_back(room, paid)
+    assert {Quota.held(quota, :event_bytes), Quota.held(quota, :event_bytes, paid.client)} == {48 * @mebibyte, 0}
   end
 
   test "of a session the events of the oldest streams go first, those of its own stream last" do
-    account = ReplayRoom.account(ReplayRoom.new(), ReplayRoom.paid(nil, nil), 25, fn -> :ok end)
+    account = ReplayRoom.account(room(), ReplayRoom.paid(nil), 25, fn -> :ok end)
 
     streams =
       for key <- [:session, 1, 2], reduce: StreamCollection.new() do

@@ -2,14 +2,17 @@ defmodule McpServer.Http.Session.ReplayTest do
   use ExUnit.Case, async: true
 
   alias McpServer.Http.Session.Replay
+  alias McpServer.Quota
 
   defp replay(bounds \\ []) do
-    account = %{node: :atomics.new(1, []), own: :atomics.new(1, []), max_bytes: bounds[:node_bytes] || 1_000}
+    limit = bounds[:node_bytes] || 1_000
+    quota = Quota.put_bound(Quota.new(:node, %{}), :event_bytes, {limit, bounds[:client_bytes] || limit})
+    account = %{quota: quota, client: bounds[:client], own: :atomics.new(1, []), make_room: fn -> :ok end}
     %Replay{account: account, max_events: bounds[:events] || 3, max_bytes: bounds[:bytes] || 100}
   end
 
   defp fill(replay, events), do: Enum.reduce(events, replay, &Replay.put(&2, &1))
-  defp stored(replay), do: {:atomics.get(replay.account.node, 1), :atomics.get(replay.account.own, 1)}
+  defp stored(replay), do: {Quota.held(replay.account.quota, :event_bytes), :atomics.get(replay.account.own, 1)}
 
   test "what came after an event, in order, and nothing after the last" do
     replay = fill(replay(), ["one", "two", "three"])
@@ -59,23 +62,22 @@ defmodule McpServer.Http.Session.ReplayTest do
   end
 
   test "a client's room is that of all its sessions, and the node's is left to others" do
-    holder = %{counter: :atomics.new(1, []), max_bytes: 4}
-    replay = replay(node_bytes: 10)
-    mine = %{replay | account: Map.put(replay.account, :holder, holder)}
+    eve = {:principal, "eve"}
+    mine = replay(node_bytes: 10, client_bytes: 4, client: eve)
     also_mine = %{mine | account: %{mine.account | own: :atomics.new(1, [])}}
     _first = fill(also_mine, ["abc"])
     mine = fill(mine, ["d", "e"])
     assert Replay.since(mine, 1) == {:ok, ["e"]}
     assert Replay.since(mine, 0) == {:error, :gone}
-    assert {:atomics.get(holder.counter, 1), stored(mine)} == {4, {4, 1}}
+    assert {Quota.held(mine.account.quota, :event_bytes, eve), stored(mine)} == {4, {4, 1}}
     Replay.clear(mine)
-    assert {:atomics.get(holder.counter, 1), stored(mine)} == {3, {3, 0}}
+    assert {Quota.held(mine.account.quota, :event_bytes, eve), stored(mine)} == {3, {3, 0}}
   end
 
   test "room is asked for before the last eighth is used, and the oldest events go first" do
     test = self()
     replay = replay(node_bytes: 16, events: 100)
-    replay = %{replay | account: Map.put(replay.account, :make_room, fn -> send(test, :asked) end)}
+    replay = %{replay | account: %{replay.account | make_room: fn -> send(test, :asked) end}}
     replay = fill(replay, ["0123456789", "abcd"])
     refute_received :asked
     replay = Replay.put(replay, "e")

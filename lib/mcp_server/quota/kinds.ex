@@ -1,0 +1,152 @@
+defmodule McpServer.Quota.Kinds do
+  @moduledoc false
+  # The table of everything that clients make this node hold. Whatever a client can add to has a row here, with a limit
+  # for all clients together and a share for one.
+  #
+  # `McpServer.Quota` counts most kinds. The stored ones that give way to others (`:displaced`) are counted where they are
+  # stored, in tables that also know which item goes first.
+
+  alias McpServer.Quota
+
+  @mebi 1024 * 1024
+
+  @typedoc "What a kind is counted for."
+  @type scope :: :server | :endpoint | :node | :store
+
+  @type name ::
+          :connections
+          | :body_bytes
+          | :hooks
+          | :exchanges
+          | :calls
+          | :streams
+          | :subscription_bytes
+          | :requests
+          | :sessions
+          | :event_bytes
+          | :session_value_bytes
+          | :tasks
+          | :task_bytes
+          | :proofs
+          | :rate_limit_marks
+          | :ended_sessions
+          | :page_bytes
+          | :results
+          | :result_bytes
+          | :rate_limit_buckets
+
+  @typedoc """
+  * `:of` – what the limit applies to
+  * `:unit` – what is counted
+  * `:limit` – the option with the limit, also for each scheduler; or a fixed limit
+  * `:share` – the option with the percent of one client, a fixed percent, or an option with the number itself
+  * `:client` – who a client is here, see `McpServer.Quota.Client`; `:owner` is the tenant and subject of a stored result
+  * `:full` – whether a client above its share is refused, or loses its oldest items
+  * `:by` – the module that counts
+  * `:fits` – the option with the size of the largest single item, which always fits into a share
+  * `:within` – the kind that each of these also takes, so that it needs no limit of its own
+  """
+  @type t :: %{
+          required(:of) => scope(),
+          required(:unit) => :count | :bytes,
+          required(:by) => module(),
+          optional(:limit) => atom() | {:each_scheduler, atom()} | pos_integer(),
+          optional(:share) => atom() | {:count, atom() | pos_integer()} | 1..100,
+          optional(:client) => :address | :principal | :owner,
+          optional(:full) => :refused | :displaced,
+          optional(:fits) => atom(),
+          optional(:within) => name()
+        }
+
+  @refused %{full: :refused, by: Quota}
+  @of_server Map.merge(@refused, %{of: :server, unit: :count, share: :max_share, client: :principal})
+  @of_address %{@of_server | share: :max_address_share, client: :address}
+  @of_node Map.merge(@refused, %{of: :node, unit: :bytes, share: :max_share, client: :principal})
+  @displaced %{of: :node, unit: :bytes, share: :max_share, client: :principal, full: :displaced}
+
+  @kinds [
+    # Before a request is read, only its address is known.
+    connections: Map.put(@of_address, :limit, :max_connections),
+    body_bytes: Map.merge(@of_address, %{limit: :max_body_bytes_in_flight, unit: :bytes, fits: :max_message_bytes}),
+    hooks: Map.put(@of_address, :limit, :max_hooks),
+    calls: Map.put(@of_server, :limit, {:each_scheduler, :max_calls}),
+    streams: Map.put(@of_server, :limit, {:each_scheduler, :max_streams}),
+    subscription_bytes: Map.merge(@of_server, %{limit: :max_subscription_bytes, unit: :bytes}),
+    # Requests that wait for a session or for stored results.
+    exchanges: %{of: :server, unit: :count, by: Quota, within: :connections},
+    requests: Map.merge(@of_server, %{of: :endpoint, limit: :max_requests}),
+    sessions: Map.merge(@of_node, %{limit: :max_sessions, unit: :count}),
+    tasks: Map.merge(@of_node, %{limit: :max_tasks, unit: :count, share: {:count, :max_tasks_per_owner}}),
+    task_bytes: Map.put(@of_node, :limit, :max_bytes),
+    session_value_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, share: 25}),
+    # A proof that is dropped early could be replayed.
+    proofs: Map.merge(@of_node, %{limit: 1_000_000, unit: :count, share: {:count, 125_000}}),
+    # Without a mark an answer to a question counts as a call.
+    rate_limit_marks: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: 25}),
+    event_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, full: :displaced}),
+    ended_sessions:
+      Map.merge(@displaced, %{limit: 100_000, unit: :count, share: 25, by: McpServer.Http.Session.Tombstones}),
+    rate_limit_buckets:
+      Map.merge(@displaced, %{limit: 100_000, unit: :count, share: {:count, 1}, by: McpServer.RateLimit.Bucket}),
+    page_bytes:
+      Map.merge(@displaced, %{
+        of: :endpoint,
+        limit: :max_page_bytes,
+        client: :owner,
+        by: McpServer.DualResponse.Rest.Pages
+      }),
+    results:
+      Map.merge(@displaced, %{
+        of: :store,
+        limit: :max_resources,
+        unit: :count,
+        client: :owner,
+        by: McpServer.DualResponse.Room
+      }),
+    result_bytes:
+      Map.merge(@displaced, %{of: :store, limit: :max_bytes, client: :owner, by: McpServer.DualResponse.Room})
+  ]
+
+  @doc "All kinds."
+  @spec all() :: [{name(), t()}]
+  def all, do: @kinds
+
+  @counted for(
+             scope <- [:server, :endpoint, :node],
+             do: {scope, for({name, %{of: ^scope, by: Quota}} <- @kinds, do: name)}
+           )
+
+  @doc "The kinds of a scope that `McpServer.Quota` counts, in the order of their counters."
+  @spec counted(scope()) :: [name()]
+  def counted(scope), do: Keyword.fetch!(@counted, scope)
+
+  @doc "The place of a kind among the counters of its quota."
+  @spec index(name()) :: pos_integer()
+  for {_scope, names} <- @counted, {name, index} <- Enum.with_index(names, 1) do
+    def index(unquote(name)), do: unquote(index)
+  end
+
+  @doc "The limit and the share of a kind with these options. What names an option that is missing is `:infinity`."
+  @spec bound(name(), options :: %{optional(atom()) => term()}) :: Quota.bound()
+  def bound(name, options) do
+    kind = Keyword.fetch!(@kinds, name)
+
+    limit = limit(kind[:limit], options)
+    {limit, max(share(limit, kind[:share], options), number(kind[:fits], options, 1))}
+  end
+
+  defp limit({:each_scheduler, option}, options),
+    do: with(limit when is_integer(limit) <- limit(option, options), do: limit * System.schedulers_online())
+
+  defp limit(option, options), do: number(option, options, :infinity)
+
+  # Every integer is less than an atom.
+  defp share(_limit, {:count, option}, options), do: number(option, options, :infinity)
+  defp share(:infinity, _share, _options), do: :infinity
+
+  defp share(limit, option, options),
+    do: with(percent when is_integer(percent) <- number(option, options, :infinity), do: Quota.share(limit, percent))
+
+  defp number(number, _options, _otherwise) when is_integer(number), do: number
+  defp number(option, options, otherwise), do: Map.get(options, option, otherwise)
+end
