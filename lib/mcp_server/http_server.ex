@@ -68,11 +68,16 @@ defmodule McpServer.HttpServer do
   ## Shares
 
   Of each of these, a client may use at most `max_share` percent, and always at least one: the sessions of a node, the
-  events stored for them, the bytes of subscriptions, the calls without a session, and the streams. Beyond its share,
-  the client gets the same answer as when all clients together have reached the limit. A client is a principal, or
-  without a principal the address of the peer (for IPv6 the first 64 bits). Clients without a principal from a loopback
-  address are not restricted: they are one user, or a proxy for all users. If unauthenticated clients connect through a
-  proxy on another machine, they all count as one client: set `http: [max_share: 100]`.
+  events stored for them, the bytes of subscriptions, the calls, and the streams. Beyond its share, the client gets the
+  same answer as when all clients together have reached the limit. A client is a principal, or without a principal the
+  address of the peer (for IPv6 the first 64 bits). Clients without a principal from a loopback address are not
+  restricted: they are one user, or a proxy for all users.
+
+  Before a request is identified, only its address is known. So one address may use at most `max_address_share` percent
+  of the connections, of the bytes of bodies that are being read, and of the hooks. A loopback address may use all.
+
+  If clients connect through a proxy on another machine, they all have its address: set
+  `http: [max_address_share: 100]`, and for clients without a principal also `max_share: 100`.
 
   ## Several mounts and several nodes
 
@@ -230,7 +235,8 @@ defmodule McpServer.HttpServer do
 
       {:fewer, room, why} ->
         Logger.warning("#{inspect(mount.router)} is served to #{why}")
-        quota = Quota.put_bound(mount.usage.quota, :connections, Kinds.bound(:connections, %{max_connections: room}))
+        bound = Kinds.bound(:connections, %{max_connections: room, max_address_share: mount.max_address_share})
+        quota = Quota.put_bound(mount.usage.quota, :connections, bound)
         %{mount | usage: %{mount.usage | quota: quota}}
     end
   end

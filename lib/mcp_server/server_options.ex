@@ -167,6 +167,12 @@ defmodule McpServer.ServerOptions do
         "percent of sessions, of calls, of streams, of bytes of subscriptions, and of the 64 MiB of events that a node stores, for one client",
       beyond: "503 or 429, and `Retry-After`; the client's oldest events are deleted"
     ],
+    max_address_share: [
+      :percent,
+      default: 25,
+      doc: "percent of hooks, and with `McpServer.HttpServer` of connections and body bytes, for one address",
+      beyond: "as for all addresses"
+    ],
     max_hooks: [
       :count,
       default: 1_000,
