@@ -27,6 +27,7 @@ defmodule McpServer.Quota.Kinds do
           | :session_value_bytes
           | :tasks
           | :task_bytes
+          | :tokens
           | :proofs
           | :rate_limit_marks
           | :ended_sessions
@@ -39,7 +40,7 @@ defmodule McpServer.Quota.Kinds do
   * `:of` – what the limit applies to
   * `:unit` – what is counted
   * `:limit` – the option with the limit, also for each scheduler; or a fixed limit
-  * `:share` – the option with the percent of one client, a fixed percent, or an option with the number itself
+  * `:share` – the option with the percent of one client, a fixed percent or part, or an option with the number itself
   * `:client` – who a client is here, see `McpServer.Quota.Client`; `:owner` is the tenant and subject of a stored result
   * `:full` – whether a client above its share is refused, or loses its oldest items
   * `:by` – the module that counts
@@ -51,7 +52,7 @@ defmodule McpServer.Quota.Kinds do
           required(:unit) => :count | :bytes,
           required(:by) => module(),
           optional(:limit) => atom() | {:each_scheduler, atom()} | pos_integer(),
-          optional(:share) => atom() | {:count, atom() | pos_integer()} | 1..100,
+          optional(:share) => atom() | 1..100 | {:part, pos_integer()} | {:count, atom() | pos_integer()},
           optional(:client) => :address | :principal | :owner,
           optional(:full) => :refused | :displaced,
           optional(:fits) => atom(),
@@ -80,10 +81,13 @@ defmodule McpServer.Quota.Kinds do
     task_bytes: Map.put(@of_node, :limit, :max_bytes),
     session_value_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, share: 25}),
     # A proof that is dropped early could be replayed.
-    proofs: Map.merge(@of_node, %{limit: 1_000_000, unit: :count, share: {:count, 125_000}}),
+    proofs: Map.merge(@of_node, %{limit: 1_000_000, unit: :count, share: {:part, 8}}),
     # Without a mark an answer to a question counts as a call.
     rate_limit_marks: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: 25}),
     event_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, full: :displaced}),
+    # The core counts them.
+    tokens:
+      Map.merge(@displaced, %{of: :server, limit: :cache, unit: :count, share: {:part, 8}, by: McpServer.Auth.Cache}),
     ended_sessions:
       Map.merge(@displaced, %{limit: 100_000, unit: :count, share: 25, by: McpServer.Http.Session.Tombstones}),
     rate_limit_buckets:
@@ -141,6 +145,7 @@ defmodule McpServer.Quota.Kinds do
   defp limit(option, options), do: number(option, options, :infinity)
 
   # Every integer is less than an atom.
+  defp share(limit, {:part, parts}, _options) when is_integer(limit), do: max(1, div(limit, parts))
   defp share(_limit, {:count, option}, options), do: number(option, options, :infinity)
   defp share(:infinity, _share, _options), do: :infinity
 

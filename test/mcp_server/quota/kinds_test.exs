@@ -2,19 +2,27 @@ defmodule McpServer.Quota.KindsTest do
   # Every kind has a limit and a share, and SECURITY.md tells both.
   use ExUnit.Case, async: true
 
+  alias McpServer.Auth
   alias McpServer.DualResponse.{Options, Rest}
   alias McpServer.Quota.Kinds
   alias McpServer.ServerOptions
   alias McpServer.Tasks.Server
 
   # The options that a user has not changed, of each scope.
-  defp defaults(scope) when scope in [:server, :node] do
-    options = check!(ServerOptions.http_server(), router: McpServer.HttpRouter)
-    options |> ServerOptions.bounds() |> Map.merge(options.http) |> Map.merge(check!(Server.table(), []))
+  defp defaults(:server) do
+    auth = check!(Auth.Options.table(), resource: "http://localhost/mcp", issuer: "http://localhost")
+    Map.put(server(), :cache, auth.cache)
   end
+
+  defp defaults(:node), do: Map.merge(server(), check!(Server.table(), []))
 
   defp defaults(:endpoint), do: Rest.new(server: McpServer.Results)
   defp defaults(:store), do: check!(Options.table(), name: McpServer.Results, base_url: "https://api.example.com")
+
+  defp server do
+    options = check!(ServerOptions.http_server(), router: McpServer.HttpRouter)
+    options |> ServerOptions.bounds() |> Map.merge(options.http)
+  end
 
   defp check!(table, options), do: McpServer.Options.check!("a server", table, options)
 
@@ -62,6 +70,7 @@ defmodule McpServer.Quota.KindsTest do
   defp limit(number) when rem(number, 1024 * 1024) == 0, do: "#{div(number, 1024 * 1024)} MiB"
   defp limit(number), do: number |> McpServer.Limit.digits() |> String.replace("_", ",")
 
+  defp share({:part, 8}), do: "an eighth"
   defp share({:count, option}) when is_atom(option), do: "`#{option}`"
   defp share({:count, number}), do: limit(number)
   defp share(option) when is_atom(option), do: "`#{option}`"
