@@ -1,12 +1,12 @@
 //! A schema, a NUL, and an invalid value: a repaired value is valid, including formats, a valid
-//! value stays unchanged, and every change is necessary.
+//! value stays unchanged, and every change is necessary. What counts as absent is `null`.
 #![no_main]
 
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use mcp_fuzz::budget::within;
-use mcp_fuzz::schema::{CHECKER, COMPILER, compile_asserting, judge, repair, split};
+use mcp_fuzz::schema::{CHECKER, COMPILER, absent, compile_asserting, judge, repair, split};
 
 fuzz_target!(|bytes: &[u8]| {
     let (schema, value) = split(bytes);
@@ -23,6 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
             if is_valid {
                 return;
             }
+            absent(&validator, &value);
             if let Some(repaired) = repair(&validator, &value) {
                 let after = &repaired.value;
                 assert!(judge(&validator, after).0, "{value} became {after}");

@@ -113,6 +113,15 @@ pub fn repair(validator: &Validator, value: &Value) -> Option<Repaired> {
     })
 }
 
+/// Asserts that the members that count as absent are there, and `null`.
+pub fn absent(validator: &Validator, value: &Value) {
+    let mut value = value.clone();
+    for edit in validator.absent(&value) {
+        assert_eq!(edit.change, Change::Absent);
+        assert!(place(&mut value, &edit.path).is_null());
+    }
+}
+
 /// The place at the end of an existing path.
 fn place<'v>(value: &'v mut Value, path: &[Step]) -> &'v mut Value {
     path.iter().fold(value, |place, step| match step {

@@ -184,6 +184,20 @@ pub(crate) fn repair<'a>(
     Some((repaired, kinds.into_iter().map(kind_atom).collect()))
 }
 
+/// The term without the members that are `null` in place of a value; `None` if it has none.
+pub(crate) fn without_nulls<'a>(
+    env: Env<'a>,
+    validator: &Validator<TermJson>,
+    term: Term<'a>,
+    values: &Values<'_>,
+) -> Option<Term<'a>> {
+    let absent = validator.absent(TermNode::of(values)?);
+    if absent.is_empty() {
+        return None;
+    }
+    edited(env, term, &absent, 0)
+}
+
 fn kind_atom(kind: &str) -> Atom {
     match kind {
         "number" => atoms::number(),

@@ -1,5 +1,6 @@
 //! JSON Schema through `mcp_core::schema`.
 
+mod absent;
 mod budget;
 mod documents;
 mod formats;

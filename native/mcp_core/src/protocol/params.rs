@@ -68,7 +68,10 @@ fn required_arguments(
     prompt: &PromptTarget,
     arguments: Option<View<'_, '_>>,
 ) -> Result<(), Refusal> {
-    let given = |name: &str| arguments.is_some_and(|arguments| arguments.get(name).is_some());
+    let given = |name: &str| {
+        let value = arguments.and_then(|arguments| arguments.get(name));
+        value.is_some_and(|value| value.kind() != Kind::Null)
+    };
     let missing: Vec<&str> = prompt
         .arguments
         .iter()
@@ -305,10 +308,11 @@ fn uri<'a>(params: Option<View<'_, 'a>>, limits: &MessageLimits) -> Result<Cow<'
     no_longer_than(limits.max_uri_bytes, "uri", text(params, "uri")?)
 }
 
+/// A `null` counts as absent.
 fn all_strings(object: View<'_, '_>, name: &str) -> Result<(), Refusal> {
     if object
         .members()
-        .all(|(_, value)| value.kind() == Kind::String)
+        .all(|(_, value)| matches!(value.kind(), Kind::String | Kind::Null))
     {
         Ok(())
     } else {

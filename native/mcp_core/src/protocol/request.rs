@@ -101,7 +101,7 @@ pub enum Work<'a> {
         name: Cow<'a, str>,
         /// The index in the catalogue.
         index: usize,
-        /// The arguments object, all strings; absent means empty.
+        /// The arguments object, all strings or `null`; absent means empty.
         arguments: Option<&'a [u8]>,
     },
     /// Decide only whether the client may see the entry. The error response is known already.

@@ -8,7 +8,7 @@ use mcp_core::protocol::{
     Refusal, Request, TaskVerb, Work, refuse_arguments,
 };
 use mcp_core::schema::Problem;
-use rustler::{Atom, Encoder, Env, Error, NewBinary, NifResult, ResourceArc, Term};
+use rustler::{Atom, Encoder, Env, Error, MapIterator, NewBinary, NifResult, ResourceArc, Term};
 
 use super::{CatalogResource, id_term};
 use crate::arguments::{Prepared, prepare};
@@ -16,7 +16,7 @@ use crate::atoms;
 use crate::counters::count;
 use crate::dirty::Effort;
 use crate::resources::binary_term;
-use crate::schema::{Allowance, check, repair};
+use crate::schema::{Allowance, check, repair, without_nulls};
 use crate::terms::{Values, read_term};
 
 /// The transport of a finished answer.
@@ -136,6 +136,17 @@ fn json<'a>(env: Env<'a>, bytes: &'a [u8]) -> NifResult<Term<'a>> {
 
 fn json_or_empty<'a>(env: Env<'a>, bytes: Option<&'a [u8]>) -> NifResult<Term<'a>> {
     bytes.map_or_else(|| Ok(Term::map_new(env)), |bytes| json(env, bytes))
+}
+
+/// The strings of an object. A `null` counts as absent.
+fn strings<'a>(env: Env<'a>, bytes: Option<&'a [u8]>) -> NifResult<Term<'a>> {
+    let all = json_or_empty(env, bytes)?;
+    let absent: Vec<Term<'a>> = MapIterator::new(all)
+        .ok_or(Error::BadArg)?
+        .filter_map(|(name, value)| value.is_atom().then_some(name))
+        .collect();
+    let without = |object: Term<'a>, name| object.map_remove(name).map_err(|_| Error::BadArg);
+    absent.into_iter().try_fold(all, without)
 }
 
 fn notice_term<'a>(env: Env<'a>, notification: &Notification<'a>) -> NifResult<Term<'a>> {
@@ -310,7 +321,7 @@ fn asked<'r, 'a: 'r>(env: Env<'a>, request: &'r Request<'a>) -> NifResult<Asked<
             atoms::prompt(),
             Some(*index),
             Some(name.as_ref()),
-            json_or_empty(env, *arguments)?,
+            strings(env, *arguments)?,
         ),
         Work::Read {
             uri,
@@ -490,8 +501,18 @@ pub(super) fn fitting<'a>(
     };
     // Terms that were read from a message are in normal form.
     let values = Values::of(arguments, usize::MAX)?;
-    let fitting = match check(&tool.input, &values, allowance)? {
-        Ok(()) => as_sent,
+    let (arguments, verdict) = match check(&tool.input, &values, allowance)? {
+        Ok(()) => (arguments, Ok(())),
+        Err(problems) => match without_nulls(env, &tool.input, arguments, &values) {
+            None => (arguments, Err(problems)),
+            Some(fewer) => (
+                fewer,
+                check(&tool.input, &Values::of(fewer, usize::MAX)?, allowance)?,
+            ),
+        },
+    };
+    let fitting = match verdict {
+        Ok(()) => (arguments, Vec::new()),
         Err(problems) => match (tool.repair, allowance.effort()) {
             (false, _) => return Some(Err(refused(&problems))),
             // A repair validates the arguments several more times.
@@ -522,7 +543,7 @@ fn completing<'a>(env: Env<'a>, argument: &Completing<'a>) -> NifResult<Term<'a>
         &[
             ("name", argument.name.encode(env)),
             ("value", argument.value.encode(env)),
-            ("context", json_or_empty(env, argument.context)?),
+            ("context", strings(env, argument.context)?),
         ],
     )
 }

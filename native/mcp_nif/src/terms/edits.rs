@@ -28,6 +28,17 @@ fn members<'a>(env: Env<'a>, term: Term<'a>, edits: &[Edit], depth: usize) -> Op
             return None;
         };
         let (key, value) = member(env, term, name)?;
+        if let [
+            Edit {
+                path,
+                change: Change::Absent,
+            },
+        ] = inside
+            && path.len() == depth.saturating_add(1)
+        {
+            term = term.map_remove(key).ok()?;
+            continue;
+        }
         let value = edited(env, value, inside, depth.saturating_add(1))?;
         term = term.map_put(key, value).ok()?;
     }

@@ -42,10 +42,13 @@ pub enum Change {
     Json(String),
     /// A list replaces its only item.
     List,
+    /// The member is removed: it is `null`, which many clients write for a value that they do not
+    /// give.
+    Absent,
 }
 
 impl Change {
-    /// The change's name for programs: `number`, `boolean`, `json` or `list`.
+    /// The change's name for programs: `number`, `boolean`, `json`, `list` or `absent`.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -53,6 +56,7 @@ impl Change {
             Self::Boolean(_) => "boolean",
             Self::Json(_) => "json",
             Self::List => "list",
+            Self::Absent => "absent",
         }
     }
 }
@@ -76,6 +80,29 @@ pub struct Repaired<N> {
 }
 
 impl<J: Json> Validator<J> {
+    /// The members of an invalid value that count as absent: they are `null`, their subschema has
+    /// no `null`, and their object does not require them. Ordered by path.
+    ///
+    /// A subschema has no `null` if it names its types or its values without it, under the
+    /// conditions of [`repair`](Self::repair).
+    ///
+    /// # Examples
+    /// ```
+    /// use mcp_core::schema::{SchemaLimits, SerdeJson, Step, compile};
+    /// use serde_json::json;
+    ///
+    /// let schema = br#"{"properties": {"limit": {"type": "integer"}}}"#;
+    /// let validator = compile::<SerdeJson>(schema, &SchemaLimits::default())?;
+    /// let absent = validator.absent(&json!({"limit": null}));
+    /// assert_eq!(absent[0].path, [Step::Name("limit".to_owned())]);
+    /// # Ok::<(), mcp_core::schema::SchemaError>(())
+    /// ```
+    pub fn absent(&self, node: J::Node<'_>) -> Vec<Edit> {
+        Places::new(self.schema(), self.max_refs())
+            .and_then(|places| walk::absent::<J>(&places, &node))
+            .unwrap_or_default()
+    }
+
     /// Repairs an invalid value; `None` if the intended value is in doubt.
     ///
     /// `apply` makes the edits. They are ordered by path and do not nest. `apply` is called at most

@@ -118,6 +118,28 @@ pub(super) fn only_type(members: &Map<String, Value>) -> Option<&str> {
     }
 }
 
+/// Whether a subschema allows `null`, or does not tell.
+pub(super) fn has_null(members: &Map<String, Value>) -> bool {
+    let null = Value::String("null".to_owned());
+    match (
+        members.get("type"),
+        members.get("enum"),
+        members.get("const"),
+    ) {
+        (Some(Value::Array(types)), ..) => types.contains(&null),
+        (Some(only), ..) => *only == null,
+        (None, Some(Value::Array(values)), _) => values.contains(&Value::Null),
+        (None, None, Some(only)) => only.is_null(),
+        _ => true,
+    }
+}
+
+/// Whether an object must have the member.
+pub(super) fn requires(members: &Map<String, Value>, name: &str) -> bool {
+    let required = members.get("required").and_then(Value::as_array);
+    required.is_some_and(|names| names.iter().any(|required| required == name))
+}
+
 /// The subschema of a property.
 pub(super) fn property<'s>(members: &'s Map<String, Value>, name: &str) -> Option<&'s Value> {
     let declared = members

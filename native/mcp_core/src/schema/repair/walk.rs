@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use jsonschema::JsonType;
 use jsonschema::json::{Array, Json, Node, Object};
 use serde_json::{Map, Value};
 
 use super::change::{Allowance, change};
-use super::places::{Places, only_type, property};
-use super::{Edit, Step};
+use super::places::{Places, has_null, only_type, property, requires};
+use super::{Change, Edit, Step};
 
 /// Places that the walk visits.
 const MAX_PLACES: usize = 20_000;
@@ -18,12 +19,51 @@ struct Way {
     before: Option<Rc<Way>>,
 }
 
-/// A value, its subschema, and its path.
+/// A value, its subschema, its path, and whether it is a member that its object does not require.
 struct Place<'s, N> {
     node: N,
     schema: &'s Value,
     way: Option<Rc<Way>>,
     depth: usize,
+    optional: bool,
+}
+
+/// The root of a value.
+fn root<'s, N>(places: &Places<'s>, node: N) -> Place<'s, N> {
+    Place {
+        node,
+        schema: places.root(),
+        way: None,
+        depth: 0,
+        optional: false,
+    }
+}
+
+/// The members that are `null` in place of a value, ordered by path; `None` if there are too many
+/// places.
+pub(super) fn absent<J: Json>(places: &Places<'_>, node: &J::Node<'_>) -> Option<Vec<Edit>> {
+    let mut edits = Vec::new();
+    let mut seen = 0_usize;
+    let mut open = vec![root(places, node.clone())];
+    while let Some(place) = open.pop() {
+        seen = seen.saturating_add(1);
+        if seen.max(open.len()) > MAX_PLACES {
+            return None;
+        }
+        let Some(members) = places.resolve(place.schema) else {
+            continue;
+        };
+        if place.optional && place.node.json_type() == JsonType::Null && !has_null(members) {
+            edits.push(Edit {
+                path: path(place.way.as_ref()),
+                change: Change::Absent,
+            });
+        } else {
+            open_inside::<J>(places, &place, members, &mut open);
+        }
+    }
+    edits.sort_by(|one, other| one.path.cmp(&other.path));
+    Some(edits)
 }
 
 /// The changes that could make the value valid, ordered by path; `None` if there are too many
@@ -35,12 +75,7 @@ pub(super) fn edits<J: Json>(
 ) -> Option<Vec<Edit>> {
     let mut edits = Vec::new();
     let mut seen = 0_usize;
-    let mut open = vec![Place {
-        node: node.clone(),
-        schema: places.root(),
-        way: None,
-        depth: 0,
-    }];
+    let mut open = vec![root(places, node.clone())];
     while let Some(place) = open.pop() {
         seen = seen.saturating_add(1);
         if seen > MAX_PLACES {
@@ -82,7 +117,7 @@ fn open_inside<'s, 'i, J: Json>(
     members: &'s Map<String, Value>,
     open: &mut Vec<Place<'s, J::Node<'i>>>,
 ) {
-    let mut add = |node, schema, step| {
+    let mut add = |node, schema, step, optional| {
         open.push(Place {
             node,
             schema,
@@ -91,6 +126,7 @@ fn open_inside<'s, 'i, J: Json>(
                 before: place.way.clone(),
             })),
             depth: place.depth.saturating_add(1),
+            optional,
         });
     };
     if let Some(object) = place.node.as_object() {
@@ -100,13 +136,14 @@ fn open_inside<'s, 'i, J: Json>(
         }
         for (name, node) in object.members() {
             if let Some(schema) = property(members, name.as_ref()) {
-                add(node, schema, Step::Name(name.as_ref().to_owned()));
+                let optional = !requires(members, name.as_ref());
+                add(node, schema, Step::Name(name.as_ref().to_owned()), optional);
             }
         }
     } else if let Some(array) = place.node.as_array() {
         for (index, node) in array.elements().enumerate().take(MAX_PLACES) {
             if let Some(schema) = places.item(members, index) {
-                add(node, schema, Step::Index(index));
+                add(node, schema, Step::Index(index), false);
             }
         }
     }
