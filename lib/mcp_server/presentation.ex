@@ -397,7 +397,8 @@ defmodule McpServer.Presentation do
   def contract_markers(view, markdown), do: Output.contract_markers(view!(view), IO.iodata_to_binary(markdown))
 
   @doc """
-  A text of at most 200 characters. A longer text is cut, at a space if possible, and ends with `...`.
+  A text of at most 200 characters, as `String.length/1` counts them. A longer text is cut, at a space if possible, and
+  ends with `...`.
 
       iex> McpServer.Presentation.summary("Short.")
       "Short."

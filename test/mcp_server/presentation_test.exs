@@ -504,16 +504,21 @@ defmodule McpServer.PresentationTest do
 
   # Earlier, code points were counted, and graphemes were split.
   @tag req: "S0-51"
-  test "a summary is cut between graphemes" do
+  test "a summary is counted in graphemes, and cut between them" do
     family = "👩‍👩‍👧‍👦"
-    assert Presentation.summary(String.duplicate(family, 29)) == String.duplicate(family, 28) <> "..."
+    assert Presentation.summary(String.duplicate(family, 200)) == String.duplicate(family, 200)
+    assert Presentation.summary(String.duplicate(family, 201)) == String.duplicate(family, 200) <> "..."
 
     before = String.duplicate("a", 199)
-    assert Presentation.summary(before <> "e\u0301b") == before <> "..."
-    assert Presentation.summary(before <> "🇫🇷") == before <> "..."
-    assert Presentation.summary(String.duplicate("a", 198) <> "e\u0301b") == String.duplicate("a", 198) <> "e\u0301..."
-    # A grapheme that is longer than any summary is split.
-    assert Presentation.summary("e" <> String.duplicate("\u0301", 300)) ==
+    assert Presentation.summary(before <> "e\u0301") == before <> "e\u0301"
+    assert Presentation.summary(before <> "e\u0301b") == before <> "e\u0301..."
+    assert Presentation.summary(before <> "🇫🇷🇩🇪") == before <> "🇫🇷..."
+    # A summary has at most 4,000 code points, and a grapheme that is longer is split.
+    accents = "e" <> String.duplicate("\u0301", 1_999)
+    assert Presentation.summary(accents <> accents) == accents <> accents
+    assert Presentation.summary(accents <> accents <> "b") == accents <> accents <> "..."
+
+    assert Presentation.summary("e" <> String.duplicate("\u0301", 4_000)) ==
              "e" <> String.duplicate("\u0301", 199) <> "..."
   end
 

@@ -2,8 +2,9 @@ defmodule McpServer.Presentation.Summary do
   @moduledoc false
   # Shortens a long text. The cut is between graphemes, so that no accent and no part of an emoji is lost.
 
-  # The maximum length in code points, as in JSON Schema.
+  # The maximum length in graphemes, and in code points: a grapheme may have any number of them.
   @length 200
+  @codepoints 20 * @length
   # A cut at a space is preferred after this position: 80 % of the length.
   @earliest_cut 160
 
@@ -12,7 +13,7 @@ defmodule McpServer.Presentation.Summary do
   def of(text) when byte_size(text) <= @length, do: text
 
   def of(text) do
-    case cut(text, 0, 0, nil) do
+    case cut(text, 0, {0, 0}, nil) do
       nil -> text
       0 -> first_characters(text) <> "..."
       bytes -> binary_part(text, 0, bytes) <> "..."
@@ -20,11 +21,14 @@ defmodule McpServer.Presentation.Summary do
   end
 
   # The number of bytes to keep. `nil` for a short text. `space` is the last good place for a cut.
-  defp cut(rest, bytes, count, space) do
+  defp cut(rest, bytes, {count, codepoints}, space) do
     with {grapheme, rest} <- String.next_grapheme(rest) do
       space = if grapheme == " " and count > @earliest_cut, do: bytes, else: space
-      count = count + length(String.codepoints(grapheme))
-      if count > @length, do: space || bytes, else: cut(rest, bytes + byte_size(grapheme), count, space)
+      codepoints = codepoints + length(String.codepoints(grapheme))
+
+      if count == @length or codepoints > @codepoints,
+        do: space || bytes,
+        else: cut(rest, bytes + byte_size(grapheme), {count + 1, codepoints}, space)
     end
   end
 
