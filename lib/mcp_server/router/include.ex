@@ -78,8 +78,8 @@ defmodule McpServer.Router.Include do
     })
   end
 
-  defp check_name!(:resource, name, place), do: Name.check_free!(name, "a resource", place)
-  defp check_name!(kind, name, place), do: Name.check!(name, "#{kind}", place)
+  defp check_name!(:tool, name, place), do: Name.check!(name, "tool", place)
+  defp check_name!(kind, name, place), do: Name.check_free!(name, "a #{kind}", place)
 
   defp uri(%{uri: uri}), do: uri
   defp uri(%{uriTemplate: uri}), do: uri

@@ -6,7 +6,7 @@ defmodule McpServer.Router.Name do
 
   @max_bytes 128
 
-  @doc "Checks the name of a tool or prompt."
+  @doc "Checks the name of a tool."
   @spec check!(term, String.t(), Refusal.place()) :: String.t()
   def check!(name, kind, place) do
     if valid?(name),
@@ -15,14 +15,14 @@ defmodule McpServer.Router.Name do
         Refusal.refuse!(place, "a #{kind}'s name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: #{inspect(name)}")
   end
 
-  @doc "Whether the term is a valid name of a tool or prompt."
+  @doc "Whether the term is a valid name of a tool."
   @spec valid?(term) :: boolean
   def valid?(name), do: is_binary(name) and name =~ pattern()
 
   # The names of tools that every client accepts (SEP-986).
   defp pattern, do: ~r/\A[A-Za-z0-9_.\/-]{1,128}\z/
 
-  @doc "Checks the name of a resource, an argument or a field, which may be any text."
+  @doc "Checks the name of a prompt, a resource, an argument or a field, which may be any text."
   @spec check_free!(term, String.t(), Refusal.place()) :: String.t()
   def check_free!(name, kind, place) do
     if is_binary(name) and byte_size(name) in 1..@max_bytes and String.printable?(name),

@@ -21,7 +21,7 @@ defmodule McpServer.Router.PromptDefinition do
   @doc "Begins a prompt."
   @spec open!(module, term, term, keyword, tail :: String.t(), Refusal.place()) :: :ok
   def open!(module, name, description, options, tail, place) do
-    name = Name.check!(name, "prompt", place)
+    name = Name.check_free!(name, "a prompt", place)
     what = "prompt #{inspect(name)}"
     Scope.check_outermost!(module, what, place)
     Name.check_new!(module, :prompt, name, place)

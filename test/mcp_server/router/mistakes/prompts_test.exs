@@ -33,10 +33,12 @@ defmodule McpServer.Router.Mistakes.PromptsTest do
 
   @tag req: "S4-74"
   test "a name that is none" do
-    assert_refused(3, ~s(a prompt's name is 1 to 128 characters of A-Z a-z 0-9 _ . / -, got: "say hello"), """
-    prompt "say hello", "Greets" do
+    for {name, shown} <- [{~s(""), ~s("")}, {":greet", ":greet"}] do
+      assert_refused(3, "a prompt is named by a string of 1 to 128 bytes, got: #{shown}", """
+      prompt #{name}, "Greets" do
+      end
+      """)
     end
-    """)
   end
 
   @tag req: "S4-75"
