@@ -159,7 +159,7 @@ defmodule McpServer.Envelope do
 
       {:error, :invalid_code} ->
         raise ArgumentError,
-              "expected :error_code to be in capitals, such as \"NOT_FOUND\", got: #{inspect(failure.error_code)}"
+              "expected :error_code to be in capitals, such as NOT_FOUND, got: #{inspect(failure.error_code)}"
 
       {:error, :invalid_type} ->
         raise ArgumentError,

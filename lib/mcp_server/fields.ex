@@ -288,7 +288,8 @@ defmodule McpServer.Fields do
   defp describe(:container), do: "a map or a list"
   defp describe(:grant), do: "a boolean or a map"
   defp describe(:id), do: "a string or an integer"
-  defp describe({:in, texts}), do: "one of " <> Enum.map_join(texts, ", ", &inspect/1)
+  # Without quotes: the log hides quoted parts of a message, which can be terms of a client.
+  defp describe({:in, texts}), do: "one of " <> Enum.join(texts, ", ")
   defp describe({:list, type}), do: "a list, each element " <> describe(type)
   defp describe({:struct, module}), do: "a #{inspect(module)}, a map or a keyword list"
 end

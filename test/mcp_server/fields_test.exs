@@ -217,7 +217,7 @@ defmodule McpServer.FieldsTest do
           {[src: 1], "expected :src of McpServer.Icon to be a string, got: 1"},
           {[src: "a", sizes: "any"],
            ~s(expected :sizes of McpServer.Icon to be a list, each element a string, got: "any")},
-          {[src: "a", theme: "blue"], ~s(expected :theme of McpServer.Icon to be one of "light", "dark", got: "blue")}
+          {[src: "a", theme: "blue"], ~s(expected :theme of McpServer.Icon to be one of light, dark, got: "blue")}
         ] do
       assert_raise ArgumentError, message, fn -> Icon.new(value) end
     end

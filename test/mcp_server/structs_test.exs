@@ -101,7 +101,7 @@ defmodule McpServer.StructsTest do
 
   @tag req: "S4-04"
   test "a type that JSON Schema does not have" do
-    assert_raise ArgumentError, ~r/\Aexpected :type of McpServer.Schema to be one of "string", /, fn ->
+    assert_raise ArgumentError, ~r/\Aexpected :type of McpServer.Schema to be one of string, /, fn ->
       Schema.new(type: "text")
     end
   end
@@ -150,8 +150,11 @@ defmodule McpServer.StructsTest do
       assert Prompt.Message.new(role: role, content: %{}).role == to_string(role)
     end
 
-    message = ~s(expected :role of McpServer.Prompt.Message to be one of "user", "assistant", "system", got: "tool")
-    assert_raise ArgumentError, message, fn -> Prompt.Message.new(role: "tool", content: %{}) end
+    message = ~s(expected :role of McpServer.Prompt.Message to be one of user, assistant, system, got: "tool")
+    error = assert_raise ArgumentError, message, fn -> Prompt.Message.new(role: "tool", content: %{}) end
+    # The log keeps the library's own words, and hides the value.
+    logged = ~s(expected :role of McpServer.Prompt.Message to be one of user, assistant, system, got: "...")
+    assert McpServer.Outline.message(error) == logged
   end
 
   @tag req: "S4-25"
