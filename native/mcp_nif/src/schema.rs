@@ -136,7 +136,9 @@ fn schema_repair<'a>(
     let Some(Err(problems)) = check(&schema.0, &values, &whole) else {
         return Ok((atoms::ok(), term, Vec::<Atom>::new()).encode(env));
     };
-    match repair(env, &schema.0, normal, &Limits::default()) {
+    // The repair has the steps of another check.
+    let whole = Allowance::of(Effort::Whole);
+    match repair(env, &schema.0, normal, &Limits::default(), &whole) {
         Some((repaired, kinds)) => Ok((atoms::ok(), repaired, kinds).encode(env)),
         None => Ok(env.error_tuple(problem_terms(env, &problems)?)),
     }
@@ -165,6 +167,7 @@ pub(crate) fn repair<'a>(
     validator: &Validator<TermJson>,
     term: Term<'a>,
     room: &Limits,
+    allowance: &Allowance,
 ) -> Option<(Term<'a>, Vec<Atom>)> {
     // The values of the term and of each round's result; the nodes borrow them.
     let seen: [OnceCell<Option<Values<'a>>>; MAX_TERMS] = array::from_fn(|_| OnceCell::new());
@@ -180,7 +183,10 @@ pub(crate) fn repair<'a>(
         repaired = edited(env, repaired, edits, 0)?;
         look(repaired)
     };
-    let Repaired { kinds, .. } = validator.repair(first, room, apply)?;
+    let mut steps = allowance.budget(validator);
+    let result = validator.repair_within(first, room, &mut steps, apply);
+    allowance.budget.set(Some(steps));
+    let Repaired { kinds, .. } = result?;
     Some((repaired, kinds.into_iter().map(kind_atom).collect()))
 }
 
@@ -213,10 +219,13 @@ const INLINE_STEPS: u64 = 20_000;
 /// Steps for the problems of one term: a batch has enough steps for the problems of a few terms.
 const REFUSAL_STEPS: u64 = INLINE_STEPS / 4;
 
-/// The rest of an effort that several terms share.
+/// The rest of an effort that several terms share. `steps` are those until the check is repeated
+/// elsewhere, `budget` those until the terms are refused: at first all steps of a schema. All calls
+/// of a batch have one allowance, and so the steps of one check.
 pub(crate) struct Allowance {
     effort: Effort,
     steps: Cell<u64>,
+    budget: Cell<Option<u64>>,
 }
 
 impl Allowance {
@@ -228,7 +237,12 @@ impl Allowance {
         Self {
             effort,
             steps: Cell::new(steps),
+            budget: Cell::new(None),
         }
+    }
+
+    fn budget(&self, validator: &Validator<TermJson>) -> u64 {
+        self.budget.get().unwrap_or_else(|| validator.max_steps())
     }
 
     pub(crate) const fn effort(&self) -> Effort {
@@ -241,6 +255,8 @@ impl Allowance {
     }
 
     pub(crate) fn spend(&self, steps: u64) {
+        let left = |budget: u64| budget.saturating_sub(steps);
+        self.budget.set(self.budget.get().map(left));
         if self.effort == Effort::Inline {
             self.steps.set(self.steps.get().saturating_sub(steps));
         }
@@ -254,13 +270,23 @@ pub(crate) fn check(
     allowance: &Allowance,
 ) -> Option<Result<(), Vec<Problem>>> {
     let root = TermNode::of(values)?;
-    let steps = allowance.steps.get();
-    let meter = validator.meter(steps);
+    let (steps, budget) = (allowance.steps.get(), allowance.budget(validator));
+    allowance.budget.set(Some(budget));
+    let meter = validator.meter(steps.min(budget));
     let verdict = validator.verdict_by(root.clone(), &meter);
-    allowance.spend(meter.spent());
+    // A stopped check may leave a few steps that do not suffice for its next one.
+    let spent = verdict.map_or(budget, |_| meter.spent());
+    allowance.spend(spent);
     match (verdict, allowance.effort) {
         (Some(true), _) => Some(Ok(())),
-        (_, Effort::Whole) => Some(validator.check(root)),
+        (None, Effort::Whole) if budget < validator.max_steps() => {
+            Some(Err(vec![Problem::too_long()]))
+        }
+        (_, Effort::Whole) => {
+            // The search for problems repeats the check.
+            allowance.spend(spent);
+            Some(validator.check(root))
+        }
         (Some(false), Effort::Inline) => {
             allowance.spend(REFUSAL_STEPS);
             validator.check_within(root, steps)

@@ -47,6 +47,16 @@ impl Problem {
 }
 
 impl Problem {
+    /// The problem of a value whose check needs more steps than it may take.
+    #[must_use]
+    pub fn too_long() -> Self {
+        Self::new(
+            "",
+            "schema",
+            "a value simple enough to be checked against the schema",
+        )
+    }
+
     /// An invalid string at that place; `expected` follows "must be".
     #[must_use]
     pub fn of_format(pointer: &str, expected: &str) -> Self {

@@ -61,6 +61,12 @@ impl<J: Json> Validator<J> {
         self.sources.schema()
     }
 
+    /// The most steps of one check.
+    #[must_use]
+    pub fn max_steps(&self) -> u64 {
+        self.max_steps
+    }
+
     /// References in a chain that applies to one value.
     pub(super) fn max_refs(&self) -> usize {
         self.max_refs
@@ -114,11 +120,25 @@ impl<J: Json> Validator<J> {
     /// longer.
     #[must_use]
     pub fn verdict(&self, node: J::Node<'_>, steps: u64) -> Option<bool> {
-        let meter = Meter::new(steps.min(self.max_steps), self.weights);
+        let mut left = steps;
+        self.verdict_from(node, &mut left)
+    }
+
+    /// As [`Validator::verdict`]; takes the steps from `steps`.
+    pub(super) fn verdict_from(&self, node: J::Node<'_>, steps: &mut u64) -> Option<bool> {
+        let most = *steps;
+        let meter = Meter::new(most.min(self.max_steps), self.weights);
         let counted = CountedNode::new(node, &meter);
-        match guarded(|| self.compiled.is_valid(counted)) {
+        let verdict = guarded(|| self.compiled.is_valid(counted));
+        // A stopped check may leave a few steps that do not suffice for its next one.
+        *steps = if verdict.is_ok() {
+            most.saturating_sub(meter.spent())
+        } else {
+            0
+        };
+        match verdict {
             Ok(valid) => Some(valid),
-            Err(_) if steps < self.max_steps => None,
+            Err(_) if most < self.max_steps => None,
             Err(_) => Some(false),
         }
     }
@@ -235,7 +255,7 @@ fn unexplained() -> Problem {
 /// The problem of a value whose check was stopped.
 fn unchecked(stop: Stop) -> Problem {
     let expected = match stop {
-        Stop::Spent | Stop::Errors => "a value simple enough to be checked against the schema",
+        Stop::Spent | Stop::Errors => return Problem::too_long(),
         Stop::Panic => "a value that can be checked against the schema",
     };
     Problem::new("", "schema", expected)

@@ -517,10 +517,12 @@ pub(super) fn fitting<'a>(
             (false, _) => return Some(Err(refused(&problems))),
             // A repair validates the arguments several more times.
             (true, Effort::Inline) => return None,
-            (true, Effort::Whole) => match repair(env, &tool.input, arguments, &request.room) {
-                None => return Some(Err(refused(&problems))),
-                Some(fitting) => fitting,
-            },
+            (true, Effort::Whole) => {
+                match repair(env, &tool.input, arguments, &request.room, allowance) {
+                    None => return Some(Err(refused(&problems))),
+                    Some(fitting) => fitting,
+                }
+            }
         },
     };
     let Some(plan) = catalog.plan(*index) else {

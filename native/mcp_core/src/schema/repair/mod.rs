@@ -136,6 +136,19 @@ impl<J: Json> Validator<J> {
         &self,
         node: J::Node<'i>,
         room: &Limits,
+        apply: impl FnMut(&J::Node<'i>, &[Edit]) -> Option<J::Node<'i>>,
+    ) -> Option<Repaired<J::Node<'i>>> {
+        let mut steps = u64::MAX;
+        self.repair_within(node, room, &mut steps, apply)
+    }
+
+    /// As [`repair`](Self::repair); takes the steps of its checks from `steps`, and is `None` if
+    /// they do not suffice.
+    pub fn repair_within<'i>(
+        &self,
+        node: J::Node<'i>,
+        room: &Limits,
+        steps: &mut u64,
         mut apply: impl FnMut(&J::Node<'i>, &[Edit]) -> Option<J::Node<'i>>,
     ) -> Option<Repaired<J::Node<'i>>> {
         let mut allowance = Allowance::new(*room);
@@ -152,7 +165,7 @@ impl<J: Json> Validator<J> {
             repaired.node = apply(&repaired.node, &edits)?;
             let kinds = edits.iter().map(|edit| edit.change.kind());
             repaired.kinds.extend(kinds);
-            if self.is_valid(repaired.node.clone()) {
+            if self.verdict_from(repaired.node.clone(), steps)? {
                 return Some(repaired);
             }
         }
