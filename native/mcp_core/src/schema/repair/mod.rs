@@ -97,6 +97,11 @@ impl<J: Json> Validator<J> {
     /// assert_eq!(absent[0].path, [Step::Name("limit".to_owned())]);
     /// # Ok::<(), mcp_core::schema::SchemaError>(())
     /// ```
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "a node is a handle on a value: it is passed like a reference"
+    )]
+    #[must_use]
     pub fn absent(&self, node: J::Node<'_>) -> Vec<Edit> {
         Places::new(self.schema(), self.max_refs())
             .and_then(|places| walk::absent::<J>(&places, &node))
