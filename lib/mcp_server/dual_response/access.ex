@@ -100,6 +100,16 @@ defmodule McpServer.DualResponse.Access do
     :ok
   end
 
+  @doc """
+  The stored rows of a resource from an offset on. Their number never shrinks: no rows mean that the resource was deleted.
+  """
+  @spec stored({:ok, [map]} | :not_found | {:error, Error.t()}, Resource.t(), non_neg_integer) ::
+          {:ok, [map]} | {:error, Error.t()}
+  def stored({:ok, []}, %{total_count: total}, offset) when offset < total, do: not_found()
+  # The resource was deleted or has expired since the lookup.
+  def stored(:not_found, _resource, _offset), do: not_found()
+  def stored(other, _resource, _offset), do: other
+
   @doc "Turns `:not_found` into an error."
   @spec found(:ok | :not_found | {:error, Error.t()}) :: :ok | {:error, Error.t()}
   def found(:not_found), do: not_found()

@@ -3,7 +3,7 @@ defmodule McpServer.DualResponse.Paging do
   # Reads the rows of a resource in pages, from the store or from its query.
 
   alias McpServer.DualResponse
-  alias McpServer.DualResponse.{Access, Error, Events, Options, Page, Query, Resource, Sorting, Storage}
+  alias McpServer.DualResponse.{Access, Error, Events, Options, Page, Query, Resource, SortedRows, Sorting, Storage}
 
   @default_limit 100
 
@@ -73,11 +73,11 @@ defmodule McpServer.DualResponse.Paging do
   defp invalid_sort, do: {:error, Error.new(:invalid_sort, "sort names no sortable column")}
 
   defp rows(server, %{persist: :rows} = resource, %{sort: nil} = query, _context),
-    do: server |> Storage.rows(Resource.key(resource), query.offset, query.limit) |> stored(resource, query.offset)
+    do:
+      server |> Storage.rows(Resource.key(resource), query.offset, query.limit) |> Access.stored(resource, query.offset)
 
-  defp rows(server, %{persist: :rows, sort_mode: :memory} = resource, query, _context) do
-    with {:ok, rows} <- sorted(server, resource, query.sort), do: {:ok, Enum.slice(rows, query.offset, query.limit)}
-  end
+  defp rows(server, %{persist: :rows, sort_mode: :memory} = resource, query, _context),
+    do: SortedRows.page(server, resource, List.wrap(query.sort), query.offset, query.limit)
 
   defp rows(server, resource, query, context) do
     options = %{
@@ -90,19 +90,6 @@ defmodule McpServer.DualResponse.Paging do
 
     Query.execute(server, resource.query.execute, options, query.timeout)
   end
-
-  defp sorted(server, resource, sort) do
-    with {:ok, rows} <- server |> Storage.rows(Resource.key(resource), 0, :all) |> stored(resource, 0),
-         do: {:ok, Sorting.sort(rows, List.wrap(sort), resource.tie_break)}
-  end
-
-  # The number of stored rows never shrinks. No rows means that the resource was deleted.
-  defp stored({:ok, []}, %{total_count: total}, offset) when offset < total, do: Access.not_found()
-  defp stored(other, _resource, _offset), do: found(other)
-
-  # The resource was deleted or has expired since the lookup.
-  defp found(:not_found), do: Access.not_found()
-  defp found(other), do: other
 
   defp touch(server, resource) do
     now = DateTime.utc_now()
@@ -141,12 +128,16 @@ defmodule McpServer.DualResponse.Paging do
   defp pages(server, %{persist: :rows, sort_mode: :memory} = resource, %{sort: sort} = query, _context)
        when sort != nil do
     Stream.resource(
-      fn -> server |> sorted(resource, sort) |> bang!() |> Enum.drop(query.offset) end,
+      fn -> server |> SortedRows.indexes(resource, List.wrap(sort)) |> bang!() |> Enum.drop(query.offset) end,
       fn
-        [] -> {:halt, []}
-        rows -> with {page, rest} <- Enum.split(rows, query.limit), do: {[page], rest}
+        [] ->
+          {:halt, []}
+
+        indexes ->
+          {now, later} = Enum.split(indexes, SortedRows.batch())
+          {server |> SortedRows.rows(resource, now) |> bang!() |> Enum.chunk_every(query.limit), later}
       end,
-      fn _rest -> :ok end
+      fn _later -> :ok end
     )
   end
 

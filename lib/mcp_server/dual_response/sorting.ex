@@ -20,18 +20,24 @@ defmodule McpServer.DualResponse.Sorting do
 
   defp sortable?(column), do: Map.get(column, :sortable, Map.get(column, "sortable", true)) != false
 
-  @doc "The rows sorted by these keys. The first key counts most."
-  @spec sort([map], [DualResponse.sort()], tie_break :: String.t() | nil) :: [map]
-  def sort(rows, keys, tie_break) do
-    keys = keys ++ if(tie_break, do: [%{field: tie_break, order: :asc}], else: [])
-    fields = Enum.map(keys, &spellings(&1.field))
-    orders = Enum.map(keys, & &1.order)
+  @typedoc "An order of rows: the fields in both spellings, and the direction of each."
+  @type order :: {[{String.t(), String.t() | atom()}], [:asc | :desc]}
 
-    rows
-    |> Enum.map(fn row -> {Enum.map(fields, &value(row, &1)), row} end)
-    |> Enum.sort(fn {a, _}, {b, _} -> before?(a, b, orders) end)
-    |> Enum.map(&elem(&1, 1))
+  @doc "The order by these keys. The first key counts most."
+  @spec order([DualResponse.sort()], tie_break :: String.t() | nil) :: order()
+  def order(keys, tie_break) do
+    keys = keys ++ if(tie_break, do: [%{field: tie_break, order: :asc}], else: [])
+    {Enum.map(keys, &spellings(&1.field)), Enum.map(keys, & &1.order)}
   end
+
+  @doc "What decides about the place of a row, with a term that stands for the row."
+  @spec ranked(order(), map, term) :: {[term], term}
+  def ranked({fields, _orders}, row, stand_in), do: {Enum.map(fields, &value(row, &1)), stand_in}
+
+  @doc "The terms that stand for the rows, sorted."
+  @spec sort(order(), [{[term], term}]) :: [term]
+  def sort({_fields, orders}, ranked),
+    do: ranked |> Enum.sort(fn {a, _}, {b, _} -> before?(a, b, orders) end) |> Enum.map(&elem(&1, 1))
 
   # Keys of rows are texts or atoms. No atom is created from a column's name.
   defp spellings(field) do
