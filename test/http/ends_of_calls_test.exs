@@ -8,7 +8,6 @@ defmodule McpServer.HttpEndsOfCallsTest do
   alias McpServer.Connection.{InFlight, Unended}
   alias McpServer.Http.Sessions
   alias McpServer.{Processes, TelemetryStandIn}
-  alias McpServer.Quota.Keeper
 
   @moduletag :capture_log
 
@@ -23,7 +22,7 @@ defmodule McpServer.HttpEndsOfCallsTest do
 
   @call %{name: "perform", transport: :http, error_code: nil}
 
-  # `reporters` are the processes that could report another end. The keeper is one, too.
+  # `reporters` are the processes that could report another end. The reaper is one, too.
   defp ended_once(call, reporters, type \\ "cancelled") do
     about = Map.put(@call, :error_type, type)
     assert_receive {[:operation, :stop], ^call, ^about}
@@ -33,8 +32,7 @@ defmodule McpServer.HttpEndsOfCallsTest do
     Processes.gone(call)
     for pid <- reporters, do: if(Process.alive?(pid), do: Processes.idle(pid), else: Processes.reaped(pid))
     :sys.get_state(Sessions)
-    :sys.get_state(Keeper)
-    Processes.children_gone(Process.whereis(Keeper))
+    Processes.all_reported()
     refute_received {[:operation, :stop], ^call, _about}
     refute_received {[:request, _event], ^call, _about}
   end
@@ -103,7 +101,7 @@ defmodule McpServer.HttpEndsOfCallsTest do
     end
   end
 
-  # While its request had a row, the keeper left the call to the session, which had already ended.
+  # While its request had a row, the reaper left the call to the session, which had already ended.
   both "in a session whose end is noticed after that of the holder", %{server: server} do
     session = HttpSession.open(server)
     {_peer, call, reporters} = performing(fn -> open_call(session) end)
@@ -111,7 +109,7 @@ defmodule McpServer.HttpEndsOfCallsTest do
     :sys.suspend(Sessions)
     for pid <- [process(session), holder], do: Process.exit(pid, :kill)
     HttpScript.gone(holder)
-    :sys.get_state(Keeper)
+    Processes.all_reported()
     assert holder(call) == holder
     :sys.resume(Sessions)
     ended_once(call, reporters)
@@ -125,7 +123,7 @@ defmodule McpServer.HttpEndsOfCallsTest do
     :sys.suspend(process(session))
     Process.exit(holder, :kill)
     HttpScript.gone(holder)
-    :sys.get_state(Keeper)
+    Processes.all_reported()
     HttpScript.tell(call, {:answer, "done"})
     :sys.resume(process(session))
     ended_once(call, reporters)

@@ -168,16 +168,6 @@ defmodule McpServer.QuotaTest do
     assert {Quota.held(quota, :calls), rows(quota)} == {0, []}
   end
 
-  test "a keeper that crashed monitors everybody again", %{quota: quota} do
-    taker = taker(quota, @eve)
-    assert take(taker) == :ok
-    keeper = Process.whereis(Keeper)
-    Process.exit(keeper, :kill)
-    eventually(fn -> Process.whereis(Keeper) not in [nil, keeper] end)
-    kill(taker)
-    assert Quota.held(quota, :calls) == 0
-  end
-
   test "only the process that took an amount can give it back", %{quota: quota, account: account} do
     assert take(taker(quota, @eve)) == :ok
     assert_raise ArgumentError, fn -> Quota.give(account, :calls, @eve, 1) end

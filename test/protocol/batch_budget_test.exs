@@ -23,6 +23,7 @@ defmodule McpServer.Protocol.BatchBudgetTest do
     }
 
     tool "slow", "Its arguments take many steps", Handlers, :run, input_schema: schema
+    tool "strict", "One of them is required", Handlers, :run, input_schema: Map.put(schema, "required", ["n"])
     tool "mending", "They are repaired, too", Handlers, :run, input_schema: schema, repair: true
   end
 
@@ -80,10 +81,19 @@ defmodule McpServer.Protocol.BatchBudgetTest do
     assert admitted([invalid, invalid, invalid]) == [:invalid, :too_long, :too_long]
   end
 
+  # A missing member is noticed at once, and the pattern only in the search.
+  test "spend them on a search that is longer than the check" do
+    text = String.duplicate("a", 2_000) <> "c"
+    outcomes = admitted(List.duplicate({"strict", %{"text" => text}}, 50))
+    assert [{:invalid, few}, {:too_long, many}] = outcomes |> Enum.chunk_by(& &1) |> Enum.map(&{hd(&1), length(&1)})
+    assert few in 10..30
+    assert few + many == 50
+  end
+
   test "spend them on repairs, too" do
     mended = {"mending", %{"text" => @text, "n" => "1"}}
     assert admitted([mended]) == [:called]
-    assert admitted(List.duplicate(mended, 5)) == [:called, :called, :invalid, :too_long, :too_long]
+    assert admitted(List.duplicate(mended, 5)) == [:called, :invalid, :too_long, :too_long, :too_long]
   end
 
   test "of quick checks are not refused, however many they are" do

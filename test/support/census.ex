@@ -56,7 +56,12 @@ defmodule McpServer.Census do
         do: {module, pid}
   end
 
-  defp words(pid), do: pid |> :sys.get_state() |> :erts_debug.flat_size()
+  # A server may end meanwhile.
+  defp words(pid) do
+    pid |> :sys.get_state() |> :erts_debug.flat_size()
+  catch
+    :exit, _ended -> nil
+  end
 
   @doc "Makes as many rows, processes and unread messages that no kind counts, and a state with as many items."
   @spec grow(pos_integer()) :: :ok
@@ -68,7 +73,7 @@ defmodule McpServer.Census do
       table = :ets.new(__MODULE__, [])
       for n <- 1..count, do: :ets.insert(table, {n})
       for _ <- 1..count, do: spawn(fn -> receive do: (:never -> :ok) end) |> send(:unread)
-      {:ok, _hoard} = GenServer.start(__MODULE__.Hoard, Enum.to_list(1..count))
+      {:ok, _hoard} = GenServer.start(__MODULE__.Hoard, for(n <- 1..count, do: {n, self(), make_ref()}))
       send(caller, :grown)
       Process.sleep(:infinity)
     end)
@@ -76,10 +81,16 @@ defmodule McpServer.Census do
     receive do: (:grown -> :ok)
   end
 
-  @doc "What has grown by at least so much."
+  # An item of a state has a few words, and a state may change by some for other reasons.
+  @item_words 8
+
+  @doc "What has grown by at least so many items."
   @spec grown(before :: t(), now :: t(), least :: pos_integer()) :: [{{atom(), atom()}, pos_integer()}]
   def grown(before, now, least) do
-    for {what, amount} <- Enum.sort(now), more = amount - Map.get(before, what, 0), more >= least, do: {what, more}
+    for {what, amount} <- Enum.sort(now),
+        more = amount - Map.get(before, what, 0),
+        more >= least * if(match?({:state, _name}, what), do: @item_words, else: 1),
+        do: {what, more}
   end
 end
 

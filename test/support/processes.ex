@@ -6,6 +6,7 @@ defmodule McpServer.Processes do
   import ExUnit.Assertions
   import McpServer.HttpCase, only: [eventually: 1]
 
+  alias McpServer.Call.Reaper
   alias McpServer.Quota.Keeper
 
   # Milliseconds. Only a process that never ends takes this long.
@@ -50,14 +51,20 @@ defmodule McpServer.Processes do
     :ok
   end
 
-  @doc "Waits for the end of a process, and until the keeper has reported the calls that it has left."
+  @doc "Waits for the end of a process, and until the calls that it has left are reported."
   @spec reaped(pid()) :: :ok
   def reaped(pid) do
     gone(pid)
     eventually(fn -> :ets.lookup(Keeper, pid) == [] end)
-    # The keeper removes the row first. It replies when it has started the processes that report.
-    :sys.get_state(Keeper)
-    children_gone(Process.whereis(Keeper))
+    all_reported()
+  end
+
+  @doc "Waits until the calls of all processes that have ended are reported."
+  @spec all_reported() :: :ok
+  def all_reported do
+    # The keeper removes a process's row first. Each replies when it has told the next one.
+    for server <- [Keeper, Reaper], do: :sys.get_state(server)
+    children_gone(Process.whereis(Reaper))
   end
 
   @doc "Runs `fun` in a process of its own, and waits for the end of every process that it has started."

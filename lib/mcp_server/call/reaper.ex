@@ -4,8 +4,8 @@ defmodule McpServer.Call.Reaper do
   #
   # `McpServer.Quota.Keeper` tells which processes have ended, and what they had taken. A call's parent is the process
   # that spawned it, so calls need no records. The children of ended processes are searched among all processes, once for
-  # all processes that ended at the same time. Calls of sessions do not end with the holder of their request: their
-  # sessions adopt them.
+  # all processes of which this one has heard meanwhile. Calls of sessions do not end with the holder of their request:
+  # their sessions adopt them.
 
   use GenServer
 
@@ -49,11 +49,38 @@ defmodule McpServer.Call.Reaper do
     {:noreply, state}
   end
 
+  def handle_info({:ended, processes}, state) do
+    :ok = clean_up(processes ++ others())
+    {:noreply, state}
+  end
+
   def handle_info(_message, state), do: {:noreply, state}
 
-  @doc "Ends and reports the calls of processes that have ended. The keeper runs it."
+  defp others do
+    receive do
+      {:ended, processes} -> processes ++ others()
+    after
+      0 -> []
+    end
+  end
+
+  @doc """
+  Ends and reports the calls of processes that have ended. The keeper, which gives back what they had, does not wait for
+  it. While this process is restarted, the keeper does its work.
+  """
   @spec ended([Keeper.ended()]) :: :ok
   def ended(processes) do
+    case Process.whereis(__MODULE__) do
+      nil ->
+        clean_up(processes)
+
+      reaper ->
+        send(reaper, {:ended, processes})
+        :ok
+    end
+  end
+
+  defp clean_up(processes) do
     for %{pid: pid, reason: reason} <- processes, reason not in [:normal, :shutdown], do: OpenSessions.ended(pid)
     # Scans all requests and all processes only once for all ended processes.
     holders = for %{pid: pid, taken: taken} <- processes, :exchanges in taken, into: MapSet.new(), do: pid

@@ -263,15 +263,20 @@ defmodule McpServer.Http.Sessions do
     # The sessions survive a crash of this process.
     sessions = :ets.match(@table, {:"$1", :"$2", :"$3", :_, :"$4", :"$5", :"$6"})
     node = Quota.of_node()
-    :ok = Quota.reset(node, :sessions)
+    for kind <- [:sessions, :event_bytes], do: :ok = Quota.reset(node, kind)
 
-    {:ok,
-     for session <- sessions, reduce: %{node: node, sessions: %{}, counts: %{}} do
-       state ->
-         session = watched(session)
-         :ok = Quota.take_anyway(node, :sessions, elem(session, 5).client, 1)
-         watch(state, session)
-     end}
+    {
+      :ok,
+      # A session that is retiring may have two rows.
+      for session <- sessions |> Enum.map(&watched/1) |> Enum.uniq_by(&elem(&1, 1)),
+          reduce: %{node: node, sessions: %{}, counts: %{}} do
+        state ->
+          {_id, _pid, _context, _principal, _mount, paid} = session
+          :ok = Quota.take_anyway(node, :sessions, paid.client, 1)
+          :ok = ReplayRoom.recount(ReplayRoom.of_node(), paid)
+          watch(state, session)
+      end
+    }
   end
 
   defp watched([{:retired, id, _pid} | session]), do: List.to_tuple([id | session])

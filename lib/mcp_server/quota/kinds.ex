@@ -42,7 +42,7 @@ defmodule McpServer.Quota.Kinds do
   * `:limit` – the option with the limit, also for each scheduler; or a fixed limit
   * `:share` – the option with the percent of one client, a fixed percent or part, or an option with the number itself
   * `:client` – who a client is here, see `McpServer.Quota.Client`; `:owner` is the tenant and subject of a stored result
-  * `:full` – whether a client above its share is refused, or loses its oldest items
+  * `:full` – whether a client above its share is refused or loses its oldest items, or whether clients share what is there
   * `:by` – the module that counts
   * `:fits` – the option with the size of the largest single item, which always fits into a share
   * `:within` – the kind that each of these also takes, so that it needs no limit of its own
@@ -54,7 +54,7 @@ defmodule McpServer.Quota.Kinds do
           optional(:limit) => atom() | {:each_scheduler, atom()} | pos_integer(),
           optional(:share) => atom() | 1..100 | {:part, pos_integer()} | {:count, atom() | pos_integer()},
           optional(:client) => :address | :principal | :owner,
-          optional(:full) => :refused | :displaced,
+          optional(:full) => :refused | :displaced | :shared,
           optional(:fits) => atom(),
           optional(:within) => name()
         }
@@ -73,7 +73,7 @@ defmodule McpServer.Quota.Kinds do
     calls: Map.put(@of_server, :limit, {:each_scheduler, :max_calls}),
     streams: Map.put(@of_server, :limit, {:each_scheduler, :max_streams}),
     subscription_bytes: Map.merge(@of_server, %{limit: :max_subscription_bytes, unit: :bytes}),
-    # Requests that wait for a session or for stored results.
+    # Requests that wait for a session or for stored results. Under a plug each has a process of the web server.
     exchanges: %{of: :server, unit: :count, by: Quota, within: :connections},
     requests: Map.merge(@of_server, %{of: :endpoint, limit: :max_requests}),
     sessions: Map.merge(@of_node, %{limit: :max_sessions, unit: :count}),
@@ -91,7 +91,13 @@ defmodule McpServer.Quota.Kinds do
     ended_sessions:
       Map.merge(@displaced, %{limit: 100_000, unit: :count, share: 25, by: McpServer.Http.Session.Tombstones}),
     rate_limit_buckets:
-      Map.merge(@displaced, %{limit: 100_000, unit: :count, share: {:count, 1}, by: McpServer.RateLimit.Bucket}),
+      Map.merge(@displaced, %{
+        limit: 100_000,
+        unit: :count,
+        share: {:count, 1},
+        full: :shared,
+        by: McpServer.RateLimit.Bucket
+      }),
     page_bytes:
       Map.merge(@displaced, %{
         of: :endpoint,

@@ -47,7 +47,7 @@ defmodule McpServer.SessionStore.ETS do
   end
 
   # An old value is replaced in one step, so that readers always find one of the two, and it needs room only for what it
-  # is longer.
+  # is longer. A value that counted for another client needs all of it.
   defp store({key, _value, expires_at, client} = row) do
     old = :ets.lookup(@table, key)
     more = bytes(row) - sum(for {_key, _value, _expires_at, ^client} = replaced <- old, do: replaced)

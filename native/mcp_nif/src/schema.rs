@@ -183,9 +183,9 @@ pub(crate) fn repair<'a>(
         repaired = edited(env, repaired, edits, 0)?;
         look(repaired)
     };
-    let mut steps = allowance.budget(validator);
+    let mut steps = allowance.left(validator);
     let result = validator.repair_within(first, room, &mut steps, apply);
-    allowance.budget.set(Some(steps));
+    allowance.leave(steps);
     let Repaired { kinds, .. } = result?;
     Some((repaired, kinds.into_iter().map(kind_atom).collect()))
 }
@@ -219,12 +219,13 @@ const INLINE_STEPS: u64 = 20_000;
 /// Steps for the problems of one term: a batch has enough steps for the problems of a few terms.
 const REFUSAL_STEPS: u64 = INLINE_STEPS / 4;
 
-/// The rest of an effort that several terms share. `steps` are those until the check is repeated
-/// elsewhere, `budget` those until the terms are refused: at first all steps of a schema. All calls
-/// of a batch have one allowance, and so the steps of one check.
+/// The rest of an effort that several terms share: `steps` until the check is repeated elsewhere,
+/// and for the calls of a batch `budget` until they are refused. At first the budget is all steps
+/// of one check.
 pub(crate) struct Allowance {
     effort: Effort,
     steps: Cell<u64>,
+    batch: bool,
     budget: Cell<Option<u64>>,
 }
 
@@ -237,12 +238,37 @@ impl Allowance {
         Self {
             effort,
             steps: Cell::new(steps),
+            batch: false,
             budget: Cell::new(None),
         }
     }
 
-    fn budget(&self, validator: &Validator<TermJson>) -> u64 {
-        self.budget.get().unwrap_or_else(|| validator.max_steps())
+    /// The same for the calls of a batch, which share the steps of one check.
+    pub(crate) fn of_batch(&self) -> Self {
+        Self {
+            effort: self.effort,
+            steps: self.steps.clone(),
+            batch: true,
+            budget: Cell::new(None),
+        }
+    }
+
+    /// The steps until a term is refused, if they are shared.
+    fn left(&self, validator: &Validator<TermJson>) -> u64 {
+        if !self.batch {
+            return u64::MAX;
+        }
+        let all = validator.max_steps();
+        self.budget.get().unwrap_or(all)
+    }
+
+    fn leave(&self, steps: u64) {
+        self.budget.set(Some(steps));
+    }
+
+    /// Whether the calls of a batch have used up their steps.
+    pub(crate) fn exhausted(&self) -> bool {
+        self.batch && self.budget.get() == Some(0)
     }
 
     pub(crate) const fn effort(&self) -> Effort {
@@ -255,8 +281,6 @@ impl Allowance {
     }
 
     pub(crate) fn spend(&self, steps: u64) {
-        let left = |budget: u64| budget.saturating_sub(steps);
-        self.budget.set(self.budget.get().map(left));
         if self.effort == Effort::Inline {
             self.steps.set(self.steps.get().saturating_sub(steps));
         }
@@ -270,22 +294,20 @@ pub(crate) fn check(
     allowance: &Allowance,
 ) -> Option<Result<(), Vec<Problem>>> {
     let root = TermNode::of(values)?;
-    let (steps, budget) = (allowance.steps.get(), allowance.budget(validator));
-    allowance.budget.set(Some(budget));
-    let meter = validator.meter(steps.min(budget));
+    let (steps, left) = (allowance.steps.get(), allowance.left(validator));
+    let meter = validator.meter(steps.min(left));
     let verdict = validator.verdict_by(root.clone(), &meter);
-    // A stopped check may leave a few steps that do not suffice for its next one.
-    let spent = verdict.map_or(budget, |_| meter.spent());
-    allowance.spend(spent);
+    allowance.spend(meter.spent());
     match (verdict, allowance.effort) {
-        (Some(true), _) => Some(Ok(())),
-        (None, Effort::Whole) if budget < validator.max_steps() => {
-            Some(Err(vec![Problem::too_long()]))
+        (Some(true), _) => {
+            allowance.leave(left.saturating_sub(meter.spent()));
+            Some(Ok(()))
         }
         (_, Effort::Whole) => {
-            // The search for problems repeats the check.
-            allowance.spend(spent);
-            Some(validator.check(root))
+            let mut left = left;
+            let checked = validator.check_from(root, &mut left);
+            allowance.leave(left);
+            Some(checked)
         }
         (Some(false), Effort::Inline) => {
             allowance.spend(REFUSAL_STEPS);

@@ -2,7 +2,9 @@ defmodule McpServer.Call.ReaperTest do
   # Not async: other tests kill the keeper, and its successor watches the same processes again.
   use ExUnit.Case, async: false
 
-  alias McpServer.{HttpPeer, HttpRequests, Processes}
+  import McpServer.HttpCase, only: [eventually: 1]
+
+  alias McpServer.{HttpPeer, HttpRequests, Processes, Quota}
   alias McpServer.Quota.Keeper
 
   # How often the keeper monitors a process. The keeper itself is asked: the monitored process may learn of a monitor
@@ -52,6 +54,26 @@ defmodule McpServer.Call.ReaperTest do
     for _ <- 1..20, do: assert(HttpPeer.request(peer, HttpRequests.modern("tools/list", %{})).status == 200)
     assert_receive {:served_by, pid}
     assert monitors(pid) == 1
+  end
+
+  test "a keeper that crashed monitors everybody again" do
+    quota = Quota.new(:server, %{})
+    test = self()
+
+    taker =
+      spawn(fn ->
+        :ok = Quota.take(Quota.own(quota), :calls, {:principal, "eve"}, 1)
+        send(test, :taken)
+        Process.sleep(:infinity)
+      end)
+
+    assert_receive :taken
+    keeper = Process.whereis(Keeper)
+    Process.exit(keeper, :kill)
+    eventually(fn -> Process.whereis(Keeper) not in [nil, keeper] end)
+    assert {Quota.held(quota, :calls), Quota.held(quota, :calls, {:principal, "eve"})} == {1, 1}
+    Process.exit(taker, :kill)
+    eventually(fn -> {Quota.held(quota, :calls), Quota.held(quota, :calls, {:principal, "eve"})} == {0, 0} end)
   end
 
   test "the calls of a connection that is killed end with it, and those of others do not" do

@@ -110,11 +110,14 @@ defmodule McpServer.Http.Session.Replay do
     :ok
   end
 
+  # A session that is killed in between leaves a count that is too high, never too low.
+  defp charge(%{quota: quota, client: client, own: own}, bytes) when bytes > 0 do
+    :ok = Quota.take_anyway(quota, :event_bytes, client, bytes)
+    :atomics.add(own, 1, bytes)
+  end
+
   defp charge(%{quota: quota, client: client, own: own}, bytes) do
     :atomics.add(own, 1, bytes)
-
-    if bytes > 0,
-      do: Quota.take_anyway(quota, :event_bytes, client, bytes),
-      else: Quota.give(quota, :event_bytes, client, -bytes)
+    Quota.give(quota, :event_bytes, client, -bytes)
   end
 end

@@ -48,8 +48,7 @@ impl Problem {
 
 impl Problem {
     /// The problem of a value whose check needs more steps than it may take.
-    #[must_use]
-    pub fn too_long() -> Self {
+    pub(super) fn too_long() -> Self {
         Self::new(
             "",
             "schema",

@@ -99,11 +99,36 @@ impl<J: Json> Validator<J> {
         reason = "a node is a handle on a value: it is passed like a reference"
     )]
     pub fn check<'i>(&'i self, node: J::Node<'i>) -> Result<(), Vec<Problem>> {
-        let meter = Meter::new(self.max_steps, self.weights);
+        let mut steps = u64::MAX;
+        self.check_from(node, &mut steps)
+    }
+
+    /// As [`Validator::check`]; takes the steps of the check and of the search for problems from
+    /// `steps`, so that several checks can share them. Without steps every value is invalid.
+    ///
+    /// # Errors
+    /// As [`Validator::check`].
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "a node is a handle on a value: it is passed like a reference"
+    )]
+    pub fn check_from<'i>(
+        &'i self,
+        node: J::Node<'i>,
+        steps: &mut u64,
+    ) -> Result<(), Vec<Problem>> {
+        let given = self.max_steps.min(*steps);
+        let meter = Meter::new(given, self.weights);
         let counted = CountedNode::new(node.clone(), &meter);
-        match guarded(|| self.compiled.is_valid(counted)) {
+        let verdict = guarded(|| self.compiled.is_valid(counted));
+        *steps = steps.saturating_sub(if verdict.is_ok() {
+            meter.spent()
+        } else {
+            given
+        });
+        match verdict {
             Ok(true) => Ok(()),
-            Ok(false) => Err(self.explain(&node, meter.spent())),
+            Ok(false) => Err(self.explain(&node, meter.spent(), steps)),
             Err(stop) => Err(vec![unchecked(stop)]),
         }
     }
@@ -219,12 +244,30 @@ impl<J: Json> Validator<J> {
     /// because the validator evaluates each keyword again before it reports an error. Nested
     /// alternatives repeat this at each level. The second search is short if the first error comes
     /// early in the value.
-    fn explain<'i>(&'i self, node: &J::Node<'i>, taken: u64) -> Vec<Problem> {
-        let meter = |steps: u64| Meter::new(steps.saturating_add(EXPLAIN_STEPS), self.weights);
-        let first = |_stop| self.first_problem(node, &meter(taken.min(EXPLAIN_STEPS)));
-        let found = self.problems(node, &meter(taken.saturating_mul(2)));
-        let found = found.or_else(first);
+    fn explain<'i>(&'i self, node: &J::Node<'i>, taken: u64, steps: &mut u64) -> Vec<Problem> {
+        let found = self.search(taken.saturating_mul(2), steps, |meter| {
+            self.problems(node, meter)
+        });
+        let found = found.or_else(|_stop| {
+            self.search(taken.min(EXPLAIN_STEPS), steps, |meter| {
+                self.first_problem(node, meter)
+            })
+        });
         or_unexplained(found.unwrap_or_default())
+    }
+
+    /// A search with its own meter, whose steps are taken from `steps`.
+    fn search(
+        &self,
+        most: u64,
+        steps: &mut u64,
+        find: impl FnOnce(&Rc<Meter>) -> Result<Vec<Problem>, Stop>,
+    ) -> Result<Vec<Problem>, Stop> {
+        let given = most.saturating_add(EXPLAIN_STEPS).min(*steps);
+        let meter = Meter::new(given, self.weights);
+        let found = find(&meter);
+        *steps = steps.saturating_sub(if found.is_ok() { meter.spent() } else { given });
+        found
     }
 
     fn first_problem<'i>(

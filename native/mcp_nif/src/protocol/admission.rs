@@ -83,6 +83,7 @@ fn one_to_term<'a>(
             (atoms::response(), id_term(env, &id), outcome).encode(env)
         }
         Admission::Batch(admissions) => {
+            let allowance = &allowance.of_batch();
             let outcomes: NifResult<Vec<Term<'a>>> = admissions
                 .into_iter()
                 .map(|admission| one_to_term(env, catalog, admission, over, allowance))
@@ -503,6 +504,7 @@ pub(super) fn fitting<'a>(
     let values = Values::of(arguments, usize::MAX)?;
     let (arguments, verdict) = match check(&tool.input, &values, allowance)? {
         Ok(()) => (arguments, Ok(())),
+        Err(problems) if allowance.exhausted() => return Some(Err(refused(&problems))),
         Err(problems) => match without_nulls(env, &tool.input, arguments, &values) {
             None => (arguments, Err(problems)),
             Some(fewer) => (

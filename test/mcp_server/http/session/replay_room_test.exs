@@ -70,6 +70,18 @@ defmodule McpServer.Http.Session.ReplayRoomTest do
     assert {Quota.held(quota, :event_bytes), Quota.held(quota, :event_bytes, paid.client)} == {48 * @mebibyte, 0}
   end
 
+  test "is counted again after a restart of the process that knows the sessions" do
+    %{quota: quota} = room = room()
+    paid = ReplayRoom.paid({:principal, "eve"})
+    replay = %Replay{account: ReplayRoom.account(room, paid, 25, fn -> :ok end), max_events: 10, max_bytes: 100}
+    Replay.put(replay, "abc")
+    for kind <- [:sessions, :event_bytes], do: Quota.reset(quota, kind)
+    for paid <- [paid, ReplayRoom.paid({:principal, "ada"})], do: assert(ReplayRoom.recount(room, paid) == :ok)
+    assert {Quota.held(quota, :event_bytes), Quota.held(quota, :event_bytes, paid.client)} == {3, 3}
+    ReplayRoom.give_back(room, paid)
+    assert Quota.held(quota, :event_bytes) == 0
+  end
+
   test "of a session the events of the oldest streams go first, those of its own stream last" do
     account = ReplayRoom.account(room(), ReplayRoom.paid(nil), 25, fn -> :ok end)
 

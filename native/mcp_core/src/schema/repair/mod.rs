@@ -80,8 +80,8 @@ pub struct Repaired<N> {
 }
 
 impl<J: Json> Validator<J> {
-    /// The members of an invalid value that count as absent: they are `null`, their subschema has
-    /// no `null`, and their object does not require them. Ordered by path.
+    /// The members of an invalid value that count as absent: they are `null`, `properties` declares
+    /// them without `null`, and their object does not require them. Ordered by path.
     ///
     /// A subschema has no `null` if it names its types or its values without it, under the
     /// conditions of [`repair`](Self::repair).

@@ -134,10 +134,13 @@ pub(super) fn has_null(members: &Map<String, Value>) -> bool {
     }
 }
 
-/// Whether an object must have the member.
-pub(super) fn requires(members: &Map<String, Value>, name: &str) -> bool {
+/// Whether an object has the member by name, and may lack it. In a map with names of any kind, a
+/// `null` may have a meaning.
+pub(super) fn is_optional(members: &Map<String, Value>, name: &str) -> bool {
+    let declared = members.get("properties").and_then(|all| all.get(name));
     let required = members.get("required").and_then(Value::as_array);
-    required.is_some_and(|names| names.iter().any(|required| required == name))
+    let requires = |names: &Vec<Value>| names.iter().any(|required| required == name);
+    declared.is_some() && !required.is_some_and(requires)
 }
 
 /// The subschema of a property.

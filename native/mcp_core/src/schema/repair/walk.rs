@@ -7,7 +7,7 @@ use jsonschema::json::{Array, Json, Node, Object};
 use serde_json::{Map, Value};
 
 use super::change::{Allowance, change};
-use super::places::{Places, has_null, only_type, property, requires};
+use super::places::{Places, has_null, is_optional, only_type, property};
 use super::{Change, Edit, Step};
 
 /// Places that the walk visits.
@@ -136,7 +136,7 @@ fn open_inside<'s, 'i, J: Json>(
         }
         for (name, node) in object.members() {
             if let Some(schema) = property(members, name.as_ref()) {
-                let optional = !requires(members, name.as_ref());
+                let optional = is_optional(members, name.as_ref());
                 add(node, schema, Step::Name(name.as_ref().to_owned()), optional);
             }
         }
