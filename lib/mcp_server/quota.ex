@@ -171,15 +171,6 @@ defmodule McpServer.Quota do
     end
   end
 
-  @doc "Whether one more of a kind is free for a client."
-  @spec free?(t(), Kinds.name(), Client.t()) :: boolean()
-  def free?(quota, kind, client) do
-    index = Kinds.index(kind)
-
-    held(quota, kind) < limit_of(quota, index) and
-      (client == nil or held(quota, kind, client) < share_of(quota, index))
-  end
-
   @doc "Whether all clients have more of a kind than the limit, or this client has more than its share."
   @spec over?(t(), Kinds.name(), Client.t()) :: boolean()
   def over?(quota, kind, client) do
@@ -227,9 +218,10 @@ defmodule McpServer.Quota do
 
   defp add(row, amount), do: :ets.update_counter(@table, row, {2, amount}, {row, 0})
 
-  # Deletes a zero row, unless another process has changed it meanwhile.
+  # Deletes a zero row, unless another process has changed it meanwhile. No row is below zero: a reset may have forgotten
+  # the amount.
   defp subtract(row, amount) do
-    if :ets.update_counter(@table, row, {2, -amount}) == 0, do: :ets.delete_object(@table, {row, 0})
+    if :ets.update_counter(@table, row, {2, -amount, 0, 0}, {row, 0}) == 0, do: :ets.delete_object(@table, {row, 0})
     :ok
   end
 end

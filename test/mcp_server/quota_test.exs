@@ -131,6 +131,10 @@ defmodule McpServer.QuotaTest do
     assert Quota.reset(quota, :calls) == :ok
     assert {Quota.held(quota, :calls), Quota.held(quota, :calls, @eve)} == {0, 0}
     assert {Quota.held(quota, :streams), Quota.held(quota, :streams, @eve)} == {2, 1}
+    # What is given back afterwards gives its client no larger share.
+    assert Quota.give(quota, :calls, @eve, 1) == :ok
+    assert Quota.held(quota, :calls, @eve) == 0
+    assert for(_ <- 1..3, do: Quota.take(quota, :calls, @eve, 1)) == [:ok, :ok, :full]
   end
 
   test "what a process had when it was killed is given back", %{quota: quota} do
