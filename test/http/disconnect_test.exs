@@ -1,6 +1,7 @@
 defmodule McpServer.HttpDisconnectTest do
-  # Users who have lost access are disconnected: tokens, sessions and streams, on both servers.
-  use McpServer.HttpCase, async: true
+  # Users who have lost access are disconnected: tokens, sessions and streams, on both servers. Not async: to disconnect a
+  # user drops what other tests are verifying.
+  use McpServer.HttpCase, async: false
 
   alias McpServer.HttpRouter
   alias McpServer.Test.Issuer
