@@ -9,7 +9,7 @@ defmodule McpServer.HttpVm do
 
   alias McpServer.Http.Exchange
   alias McpServer.Http.Cluster.Proxy
-  alias McpServer.HttpServers
+  alias McpServer.{HttpServers, Quota}
   alias McpServer.Test.PlugServer
 
   @compile {:no_warn_undefined, [McpServer.HttpServer, PlugServer]}
@@ -311,6 +311,10 @@ defmodule McpServer.HttpVm do
       :ok
     end
   end
+
+  # Runs in the VM. Returns how much of a kind all clients have in the quota of the node.
+  @doc false
+  def held(kind), do: Quota.held(Quota.of_node(), kind)
 
   # Runs in the VM. Kills one session.
   @doc false

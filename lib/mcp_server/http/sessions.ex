@@ -265,18 +265,15 @@ defmodule McpServer.Http.Sessions do
     node = Quota.of_node()
     for kind <- [:sessions, :event_bytes], do: :ok = Quota.reset(node, kind)
 
-    {
-      :ok,
-      # A session that is retiring may have two rows.
-      for session <- sessions |> Enum.map(&watched/1) |> Enum.uniq_by(&elem(&1, 1)),
-          reduce: %{node: node, sessions: %{}, counts: %{}} do
-        state ->
-          {_id, _pid, _context, _principal, _mount, paid} = session
-          :ok = Quota.take_anyway(node, :sessions, paid.client, 1)
-          :ok = ReplayRoom.recount(ReplayRoom.of_node(), paid)
-          watch(state, session)
-      end
-    }
+    # A session that is retiring may have two rows.
+    sessions = sessions |> Enum.map(&watched/1) |> Enum.uniq_by(&elem(&1, 1))
+    {:ok, Enum.reduce(sessions, %{node: node, sessions: %{}, counts: %{}}, &watch_again/2)}
+  end
+
+  defp watch_again({_id, _pid, _context, _principal, _mount, paid} = session, state) do
+    :ok = Quota.take_anyway(state.node, :sessions, paid.client, 1)
+    :ok = ReplayRoom.recount(ReplayRoom.of_node(), paid)
+    watch(state, session)
   end
 
   defp watched([{:retired, id, _pid} | session]), do: List.to_tuple([id | session])

@@ -140,7 +140,6 @@ defmodule McpServer.Quota.Kinds do
   @spec bound(name(), options :: %{optional(atom()) => term()}) :: Quota.bound()
   def bound(name, options) do
     kind = Keyword.fetch!(@kinds, name)
-
     limit = limit(kind[:limit], options)
     {limit, max(share(limit, kind[:share], options), number(kind[:fits], options, 1))}
   end

@@ -139,8 +139,8 @@ pub(super) fn has_null(members: &Map<String, Value>) -> bool {
 pub(super) fn is_optional(members: &Map<String, Value>, name: &str) -> bool {
     let declared = members.get("properties").and_then(|all| all.get(name));
     let required = members.get("required").and_then(Value::as_array);
-    let requires = |names: &Vec<Value>| names.iter().any(|required| required == name);
-    declared.is_some() && !required.is_some_and(requires)
+    let has_name = |names: &Vec<Value>| names.iter().any(|one| one == name);
+    declared.is_some() && !required.is_some_and(has_name)
 }
 
 /// The subschema of a property.
