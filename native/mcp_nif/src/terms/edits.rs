@@ -28,18 +28,13 @@ fn members<'a>(env: Env<'a>, term: Term<'a>, edits: &[Edit], depth: usize) -> Op
             return None;
         };
         let (key, value) = member(env, term, name)?;
-        if let [
-            Edit {
-                path,
-                change: Change::Absent,
-            },
-        ] = inside
-            && path.len() == depth.saturating_add(1)
-        {
+        let below = depth.saturating_add(1);
+        let edit = inside.first()?;
+        if edit.change == Change::Absent && edit.path.len() == below {
             term = term.map_remove(key).ok()?;
             continue;
         }
-        let value = edited(env, value, inside, depth.saturating_add(1))?;
+        let value = edited(env, value, inside, below)?;
         term = term.map_put(key, value).ok()?;
     }
     Some(term)

@@ -28,42 +28,14 @@ struct Place<'s, N> {
     optional: bool,
 }
 
-/// The root of a value.
-fn root<'s, N>(places: &Places<'s>, node: N) -> Place<'s, N> {
-    Place {
-        node,
-        schema: places.root(),
-        way: None,
-        depth: 0,
-        optional: false,
-    }
-}
-
 /// The members that are `null` in place of a value, ordered by path; `None` if there are too many
 /// places.
 pub(super) fn absent<J: Json>(places: &Places<'_>, node: &J::Node<'_>) -> Option<Vec<Edit>> {
-    let mut edits = Vec::new();
-    let mut seen = 0_usize;
-    let mut open = vec![root(places, node.clone())];
-    while let Some(place) = open.pop() {
-        seen = seen.saturating_add(1);
-        if seen.max(open.len()) > MAX_PLACES {
-            return None;
-        }
-        let Some(members) = places.resolve(place.schema) else {
-            continue;
-        };
-        if place.optional && place.node.json_type() == JsonType::Null && !has_null(members) {
-            edits.push(Edit {
-                path: path(place.way.as_ref()),
-                change: Change::Absent,
-            });
-        } else {
-            open_inside::<J>(places, &place, members, &mut open);
-        }
-    }
-    edits.sort_by(|one, other| one.path.cmp(&other.path));
-    Some(edits)
+    walk::<J>(places, node, |place, members| {
+        let is_absent =
+            place.optional && place.node.json_type() == JsonType::Null && !has_null(members);
+        Some(is_absent.then_some(Change::Absent))
+    })
 }
 
 /// The changes that could make the value valid, ordered by path; `None` if there are too many
@@ -73,9 +45,34 @@ pub(super) fn edits<J: Json>(
     node: &J::Node<'_>,
     allowance: &mut Allowance,
 ) -> Option<Vec<Edit>> {
+    walk::<J>(places, node, |place, members| {
+        let change = only_type(members).and_then(|wanted| {
+            let item = item_type(places, members);
+            change::<J>(wanted, item, &place.node, place.depth, allowance)
+        });
+        if change.is_some() {
+            allowance.take()?;
+        }
+        Some(change)
+    })
+}
+
+/// The changes of a value's places, ordered by path. A place with a change is not walked into.
+/// `None` if there are too many places, or if `change` is `None`.
+fn walk<'s, 'i, J: Json>(
+    places: &Places<'s>,
+    node: &J::Node<'i>,
+    mut change: impl FnMut(&Place<'s, J::Node<'i>>, &'s Map<String, Value>) -> Option<Option<Change>>,
+) -> Option<Vec<Edit>> {
     let mut edits = Vec::new();
     let mut seen = 0_usize;
-    let mut open = vec![root(places, node.clone())];
+    let mut open = vec![Place {
+        node: node.clone(),
+        schema: places.root(),
+        way: None,
+        depth: 0,
+        optional: false,
+    }];
     while let Some(place) = open.pop() {
         seen = seen.saturating_add(1);
         if seen > MAX_PLACES {
@@ -84,12 +81,7 @@ pub(super) fn edits<J: Json>(
         let Some(members) = places.resolve(place.schema) else {
             continue;
         };
-        let change = only_type(members).and_then(|wanted| {
-            let item = item_type(places, members);
-            change::<J>(wanted, item, &place.node, place.depth, allowance)
-        });
-        if let Some(change) = change {
-            allowance.take()?;
+        if let Some(change) = change(&place, members)? {
             edits.push(Edit {
                 path: path(place.way.as_ref()),
                 change,
