@@ -136,8 +136,6 @@ fn schema_repair<'a>(
     let Some(Err(problems)) = check(&schema.0, &values, &whole) else {
         return Ok((atoms::ok(), term, Vec::<Atom>::new()).encode(env));
     };
-    // The repair has the steps of another check.
-    let whole = Allowance::of(Effort::Whole);
     match repair(env, &schema.0, normal, &Limits::default(), &whole) {
         Some((repaired, kinds)) => Ok((atoms::ok(), repaired, kinds).encode(env)),
         None => Ok(env.error_tuple(problem_terms(env, &problems)?)),

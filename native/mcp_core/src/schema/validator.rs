@@ -117,20 +117,35 @@ impl<J: Json> Validator<J> {
         node: J::Node<'i>,
         steps: &mut u64,
     ) -> Result<(), Vec<Problem>> {
-        let given = self.max_steps.min(*steps);
-        let meter = Meter::new(given, self.weights);
-        let counted = CountedNode::new(node.clone(), &meter);
-        let verdict = guarded(|| self.compiled.is_valid(counted));
-        *steps = steps.saturating_sub(if verdict.is_ok() {
-            meter.spent()
-        } else {
-            given
-        });
-        match verdict {
+        let before = *steps;
+        match self.judge(node.clone(), steps) {
             Ok(true) => Ok(()),
-            Ok(false) => Err(self.explain(&node, meter.spent(), steps)),
+            Ok(false) => Err(self.explain(&node, before.saturating_sub(*steps), steps)),
             Err(stop) => Err(vec![unchecked(stop)]),
         }
+    }
+
+    /// Whether the value satisfies the schema, or why the check was stopped.
+    fn judge(&self, node: J::Node<'_>, steps: &mut u64) -> Result<bool, Stop> {
+        self.metered(self.max_steps, steps, |meter| {
+            guarded(|| self.compiled.is_valid(CountedNode::new(node, meter)))
+        })
+    }
+
+    /// Work with at most so many steps, which are taken from `steps`. Stopped work takes them all:
+    /// it may have left a few that do not suffice for its next one.
+    fn metered<T>(
+        &self,
+        most: u64,
+        steps: &mut u64,
+        work: impl FnOnce(&Rc<Meter>) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        let given = most.min(*steps);
+        let meter = Meter::new(given, self.weights);
+        let result = work(&meter);
+        let taken = result.as_ref().map_or(given, |_| meter.spent());
+        *steps = steps.saturating_sub(taken);
+        result
     }
 
     /// Whether the value satisfies the schema.
@@ -152,16 +167,7 @@ impl<J: Json> Validator<J> {
     /// As [`Validator::verdict`]; takes the steps from `steps`.
     pub(super) fn verdict_from(&self, node: J::Node<'_>, steps: &mut u64) -> Option<bool> {
         let most = *steps;
-        let meter = Meter::new(most.min(self.max_steps), self.weights);
-        let counted = CountedNode::new(node, &meter);
-        let verdict = guarded(|| self.compiled.is_valid(counted));
-        // A stopped check may leave a few steps that do not suffice for its next one.
-        *steps = if verdict.is_ok() {
-            most.saturating_sub(meter.spent())
-        } else {
-            0
-        };
-        match verdict {
+        match self.judge(node, steps) {
             Ok(valid) => Some(valid),
             Err(_) if most < self.max_steps => None,
             Err(_) => Some(false),
@@ -245,29 +251,16 @@ impl<J: Json> Validator<J> {
     /// alternatives repeat this at each level. The second search is short if the first error comes
     /// early in the value.
     fn explain<'i>(&'i self, node: &J::Node<'i>, taken: u64, steps: &mut u64) -> Vec<Problem> {
-        let found = self.search(taken.saturating_mul(2), steps, |meter| {
+        let most = |steps: u64| steps.saturating_add(EXPLAIN_STEPS);
+        let found = self.metered(most(taken.saturating_mul(2)), steps, |meter| {
             self.problems(node, meter)
         });
         let found = found.or_else(|_stop| {
-            self.search(taken.min(EXPLAIN_STEPS), steps, |meter| {
+            self.metered(most(taken.min(EXPLAIN_STEPS)), steps, |meter| {
                 self.first_problem(node, meter)
             })
         });
         or_unexplained(found.unwrap_or_default())
-    }
-
-    /// A search with its own meter, whose steps are taken from `steps`.
-    fn search(
-        &self,
-        most: u64,
-        steps: &mut u64,
-        find: impl FnOnce(&Rc<Meter>) -> Result<Vec<Problem>, Stop>,
-    ) -> Result<Vec<Problem>, Stop> {
-        let given = most.saturating_add(EXPLAIN_STEPS).min(*steps);
-        let meter = Meter::new(given, self.weights);
-        let found = find(&meter);
-        *steps = steps.saturating_sub(if found.is_ok() { meter.spent() } else { given });
-        found
     }
 
     fn first_problem<'i>(
