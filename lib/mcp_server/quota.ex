@@ -31,7 +31,7 @@ defmodule McpServer.Quota do
           own: :atomics.atomics_ref() | nil
         }
 
-  @typedoc "The limit of a kind and the share of one client, `:infinity` if there is none."
+  @typedoc "A limit for all clients together, and a share for one. `:infinity` is no limit, or no share."
   @type bound :: {limit :: pos_integer() | :infinity, share :: pos_integer() | :infinity}
 
   @typedoc "The amount of one client."
@@ -87,7 +87,9 @@ defmodule McpServer.Quota do
 
   `:full` means that the limit or the client's share is used up. The client gets the same answer for both.
   """
-  @spec take(t(), Kinds.name(), Client.t(), amount :: pos_integer()) :: :ok | :full
+  @spec take(t(), Kinds.name(), Client.t(), amount :: non_neg_integer()) :: :ok | :full
+  def take(_quota, _kind, _client, 0), do: :ok
+
   def take(%__MODULE__{} = quota, kind, client, amount) do
     row = row(quota, kind, client)
 
@@ -123,7 +125,9 @@ defmodule McpServer.Quota do
   end
 
   @doc "Takes an amount like `take/4`, even if the limit or the share is used up."
-  @spec take_anyway(t(), Kinds.name(), Client.t(), amount :: pos_integer()) :: :ok
+  @spec take_anyway(t(), Kinds.name(), Client.t(), amount :: non_neg_integer()) :: :ok
+  def take_anyway(_quota, _kind, _client, 0), do: :ok
+
   def take_anyway(%__MODULE__{} = quota, kind, client, amount) do
     {counters, index, _client} = row = row(quota, kind, client)
     :atomics.add(counters, index, amount)

@@ -294,7 +294,8 @@ defmodule McpServer.ServerOptions do
 
   @doc "The names of the `http:` options that a mount stores. Calls, streams and invalid tokens are counted elsewhere."
   @spec http_settings() :: [atom()]
-  def http_settings, do: Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams, :max_invalid_tokens]
+  def http_settings,
+    do: Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams, :max_hooks, :max_invalid_tokens]
 
   @doc "The names of the socket limits of `McpServer.HttpServer`."
   @spec sockets() :: [atom()]

@@ -36,7 +36,7 @@ defmodule McpServer.Http.ListenStream do
     quota = sink.account.quota
 
     with {:streams, :ok} <- {:streams, Quota.take(quota, :streams, client, 1)},
-         {:bytes, :ok} <- {:bytes, take_bytes(quota, client, bytes)} do
+         {:bytes, :ok} <- {:bytes, Quota.take(quota, :subscription_bytes, client, bytes)} do
       sink = open(mount, request, subscription, origin, sink)
       :ok = Quota.give(quota, :subscription_bytes, client, bytes)
       :ok = Quota.give(quota, :streams, client, 1)
@@ -50,10 +50,6 @@ defmodule McpServer.Http.ListenStream do
         refuse(mount, request, "too many subscriptions", sink)
     end
   end
-
-  # The limit on URI bytes covers all streams and sessions of a server.
-  defp take_bytes(_quota, _client, 0), do: :ok
-  defp take_bytes(quota, client, bytes), do: Quota.take(quota, :subscription_bytes, client, bytes)
 
   defp refuse(mount, request, reason, sink) do
     error = Protocol.error(request.id, request.revision, :invalid_request, {:because, reason})

@@ -52,12 +52,8 @@ defmodule McpServer.Http.Session.ReplayRoom do
 
   @doc "Counts the stored bytes of a session again, after the count was reset."
   @spec recount(t(), paid()) :: :ok
-  def recount(%{quota: quota}, paid) do
-    case :atomics.get(paid.own, @first) do
-      0 -> :ok
-      bytes -> Quota.take_anyway(quota, :event_bytes, paid.client, bytes)
-    end
-  end
+  def recount(%{quota: quota}, paid),
+    do: Quota.take_anyway(quota, :event_bytes, paid.client, :atomics.get(paid.own, @first))
 
   @doc """
   How many bytes each session must drop: sessions of the client that stores most come first, then those of the next
