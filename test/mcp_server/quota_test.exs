@@ -1,6 +1,8 @@
 defmodule McpServer.QuotaTest do
   use ExUnit.Case, async: true
 
+  import McpServer.HttpCase, only: [eventually: 1]
+
   alias McpServer.Quota
   alias McpServer.Quota.{Client, Keeper, Kinds}
 
@@ -43,13 +45,6 @@ defmodule McpServer.QuotaTest do
     eventually(fn -> :ets.lookup(Keeper, taker) == [] end)
     # The keeper removes the row first. It replies when it has given everything back.
     :sys.get_state(Keeper)
-  end
-
-  defp eventually(fun) do
-    unless fun.() do
-      Process.sleep(5)
-      eventually(fun)
-    end
   end
 
   defp rows(%{counters: counters}), do: :ets.match(Quota, {{counters, :_, :_}, :_})

@@ -31,18 +31,13 @@ defmodule McpServer.Census do
   defp label(pid) do
     with [dictionary: dictionary, initial_call: initial, current_stacktrace: stack] <-
            Process.info(pid, [:dictionary, :initial_call, :current_stacktrace]) do
-      {module, _function, _arity} = dictionary[:"$initial_call"] || first(initial, stack)
-      module
+      elem(dictionary[:"$initial_call"] || first(initial, stack), 0)
     end
   end
 
-  # A process of an anonymous function.
-  defp first({:erlang, :apply, 2}, [_frame | _frames] = stack) do
-    {module, function, arity, _place} =
-      stack |> Enum.reject(&(elem(&1, 0) in [:proc_lib, :erlang])) |> List.last(hd(stack))
-
-    {module, function, if(is_list(arity), do: length(arity), else: arity)}
-  end
+  # The first frame of a process of an anonymous function.
+  defp first({:erlang, :apply, 2}, [_frame | _frames] = stack),
+    do: stack |> Enum.reject(&(elem(&1, 0) in [:proc_lib, :erlang])) |> List.last(hd(stack))
 
   defp first(initial, _stack), do: initial
 
