@@ -332,7 +332,7 @@ defmodule McpServer.HttpAuthHostileTest do
         # The silent issuer gets a short timeout. The others get a long one, for busy machines.
         server = serve(context, scripted.url, timeout: if(said =~ "timeout", do: 100, else: 5_000))
         now = System.system_time(:second)
-        claims = ~s({"iss":"#{scripted.url}","aud":"#{@resource}","sub":"ada","exp":#{now + 60}})
+        claims = ~s({"iss":"#{scripted.url}","aud":"#{@resource}","sub":"ada","exp":#{now + 3_600}})
         token = made(~s({"alg":"ES256","kid":"k"}), claims)
 
         log =

@@ -241,8 +241,8 @@ defmodule McpServer.HttpAuthTest do
             {%{"nbf" => "now"}, claims},
             {%{"iat" => [now]}, claims},
             {%{"exp" => now - 31}, "The access token has expired"},
-            {%{"nbf" => now + 120}, "The access token is not valid yet"},
-            {%{"iat" => now + 120}, "The access token is not valid yet"},
+            {%{"nbf" => now + 3_600}, "The access token is not valid yet"},
+            {%{"iat" => now + 3_600}, "The access token is not valid yet"},
             {%{"aud" => nil}, resource},
             {%{"aud" => 1}, resource},
             {%{"aud" => %{}}, resource},
@@ -602,7 +602,7 @@ defmodule McpServer.HttpAuthTest do
     test "that are signed with a secret", context do
       server = serve(Map.put(context, :kind, :listener), secret: @secret)
       now = System.system_time(:second)
-      claims = %{"iss" => context.url, "sub" => "ada", "aud" => @resource, "exp" => now + 60, "scope" => "mcp:use"}
+      claims = %{"iss" => context.url, "sub" => "ada", "aud" => @resource, "exp" => now + 3_600, "scope" => "mcp:use"}
       input = segment(%{"alg" => "HS256"}) <> "." <> segment(claims)
       signed = &(input <> "." <> Base.url_encode64(:crypto.mac(:hmac, :sha256, &1, input), padding: false))
       assert {200, nil, _message} = ask(server, bearer(signed.(@secret)))

@@ -263,7 +263,7 @@ defmodule McpServer.HttpAuthThreatsTest do
 
     # A token that is valid except for its key and its signature.
     defp unsigned(issuer) do
-      claims = %{"iss" => issuer, "aud" => @resource, "sub" => "ada", "exp" => System.system_time(:second) + 60}
+      claims = %{"iss" => issuer, "aud" => @resource, "sub" => "ada", "exp" => System.system_time(:second) + 3_600}
       segments = [JSON.encode!(%{"alg" => "ES256", "kid" => "k"}), JSON.encode!(claims), <<0::512>>]
       Enum.map_join(segments, ".", &Base.url_encode64(&1, padding: false))
     end

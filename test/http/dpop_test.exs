@@ -169,18 +169,27 @@ defmodule McpServer.HttpDpopTest do
 
   describe "sep-1932-server-iat-window" do
     on_both "five minutes to either side, or less", %{key: key} = context do
-      now = System.system_time(:second)
       token = token(context, key: key)
       wrong = {401, wrong_proof("The time of the proof is too far from now")}
 
       for {auth, near, far} <- [{[], 290, 310}, {[dpop_window: 60], 50, 70}], sign <- [1, -1] do
         server = serve(context, [dpop: :required] ++ auth)
-        assert {200, nil} = ask_proof(server, key, token, claims: %{"iat" => now + sign * near})
-        assert ask_proof(server, key, token, claims: %{"iat" => now + sign * far}) == wrong
+        assert {200, nil} = ask_in_time(server, key, token, "iat", sign * near)
+        assert ask_in_time(server, key, token, "iat", sign * far) == wrong
       end
 
       server = serve(context, dpop: :required)
-      assert ask_proof(server, key, token, claims: %{"exp" => now - 1}) == wrong
+      assert ask_in_time(server, key, token, "exp", -1) == wrong
+    end
+
+    # The claim is so many seconds from now. Asks again if ten of them have passed before the answer.
+    defp ask_in_time(server, key, token, claim, seconds) do
+      now = System.system_time(:second)
+      answer = ask_proof(server, key, token, claims: %{claim => now + seconds})
+
+      if System.system_time(:second) - now < 10,
+        do: answer,
+        else: ask_in_time(server, key, token, claim, seconds)
     end
   end
 
