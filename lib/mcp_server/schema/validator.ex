@@ -104,7 +104,7 @@ defmodule McpServer.Schema.Validator do
   | `:max_subschemas` | 2,000 | subschemas in all |
   | `:max_regex_bytes` | 1 MiB | memory of one compiled regular expression, in bytes; all of them share sixteen times as much |
   | `:max_refs_on_path` | 64 | references in a row |
-  | `:max_steps` | 10 million | steps of one validation, some nanoseconds each |
+  | `:max_steps` | 2 million | steps of one validation, some nanoseconds each |
   | `:max_problems` | 20 | reported problems of one value; at most 20 |
 
   Limits apply to the schema and its documents together. A document without `$schema` has the dialect of the schema.

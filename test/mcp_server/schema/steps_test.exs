@@ -55,7 +55,7 @@ defmodule McpServer.Schema.StepsTest do
 
     @tag req: "Y3"
     test "and refused beyond the steps of a check" do
-      string = for n <- 1..30_000, into: "", do: if(rem(n * n, 7) > 2, do: "a", else: "c")
+      string = for n <- 1..6_000, into: "", do: if(rem(n * n, 7) > 2, do: "a", else: "c")
 
       assert message(pattern("a.{0,50}b"), string) ==
                "(root): must be a string that matches the pattern a.{0,50}b (pattern)"

@@ -34,7 +34,7 @@ impl Default for SchemaLimits {
             max_subschemas: 2_000,
             max_regex_bytes: 1024 * 1024,
             max_refs_on_path: 64,
-            max_steps: 10_000_000,
+            max_steps: 2_000_000,
             max_problems: 20,
         }
     }
