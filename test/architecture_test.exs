@@ -40,6 +40,7 @@ defmodule McpServer.ArchitectureTest do
              McpServer.DualResponse.Rest.Endpoint,
              McpServer.JSON,
              McpServer.Lint,
+             McpServer.Native.Dirty,
              McpServer.Presentation.Text,
              McpServer.Protocol,
              McpServer.Protocol.Auth,

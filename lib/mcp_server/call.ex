@@ -10,6 +10,7 @@ defmodule McpServer.Call do
 
   alias McpServer.Call.{Events, Reaper, Trace}
   alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Tasks}
+  alias McpServer.Native.Dirty
   alias McpServer.Protocol.Revision
   alias McpServer.Connection.Session
 
@@ -57,6 +58,7 @@ defmodule McpServer.Call do
   def run({holder, connection}, catalog, request, conn, {max_result_bytes, callers}, telemetry?) do
     # The allowances of a test's process (a database sandbox, a mock) apply to the call too.
     if callers != [], do: Process.put(:"$callers", callers)
+    Dirty.work_for(conn.principal, conn.peer)
     request = Request.with_client_terms(request)
     conn = conn(conn, request, connection)
     Trace.log_as(Trace.request_id(conn, request.id))

@@ -13,6 +13,7 @@ defmodule McpServer.Connection do
   use McpServer.Outline, status: &shown/1
 
   alias McpServer.{Auth, Catalog, Conn, Limit, Quota, Recipient, ServerOptions}
+  alias McpServer.Native.Dirty
   alias McpServer.Quota.Keeper
   alias McpServer.Tools.OpenSessions
 
@@ -70,6 +71,7 @@ defmodule McpServer.Connection do
     Keeper.watch()
     session = Map.get_lazy(options, :session, fn -> Session.new(Session.random_id()) end)
     {principal, auth} = identity(options[:principal])
+    Dirty.work_for(principal, nil)
 
     case module.open(transport_options) do
       {:ok, transport} ->

@@ -29,6 +29,9 @@ defmodule McpServer.Native do
     end
   end
 
+  # Dirty CPU schedulers
+  def dirty_wait(_client), do: unloaded()
+
   # JSON
   def json_encode(_term, _options), do: unloaded()
   def json_encode_dirty(_term, _options), do: unloaded()

@@ -3,8 +3,8 @@ defmodule McpServer.DirtyWork do
   # its start number when it is done.
   @moduledoc false
 
+  alias McpServer.{FaultRouter, HttpPeer, HttpRequests, HttpServer, HttpVm, JSON, Native}
   alias McpServer.FaultRouter.Schemas
-  alias McpServer.{JSON, Native}
   alias McpServer.Native.Dirty
   alias McpServer.Schema.Validator
 
@@ -17,6 +17,19 @@ defmodule McpServer.DirtyWork do
     waiting = wait_in_line(count)
     :erlang.resume_process(holder)
     served(waiting)
+  end
+
+  @doc "The order if the processes wait for these clients: principals, or `nil`."
+  def in_turns(clients), do: in_turns(clients, [])
+
+  @doc "The same if the processes with these numbers are killed while they wait."
+  def in_turns(clients, killed) do
+    holder = hold()
+    waiting = wait_in_line(length(clients), &Dirty.work_for(Enum.at(clients, &1 - 1), nil))
+    {killed, left} = Enum.split_with(waiting, fn {number, _pid} -> number in killed end)
+    for {_number, pid} <- killed, do: kill(pid)
+    :erlang.resume_process(holder)
+    served(left)
   end
 
   @doc "The order if every other process is killed while it waits."
@@ -39,8 +52,7 @@ defmodule McpServer.DirtyWork do
 
   @doc "The order if the working process is killed."
   def killed_working(count) do
-    worker = spawn(lattice())
-    until(fn -> Process.info(worker, :current_function) == {:current_function, {Native, :schema_validate_dirty, 2}} end)
+    {worker, _monitor} = work()
     waiting = wait_in_line(count)
 
     # The work may end before all wait, if other programs keep the processors.
@@ -50,6 +62,40 @@ defmodule McpServer.DirtyWork do
     else
       killed_working(count)
     end
+  end
+
+  @doc """
+  How many calls of a client with so many connections a server answers while it answers one of another client: the
+  smallest number of five.
+  """
+  def answered_before(connections) do
+    # The output is the result alone.
+    Logger.configure(level: :warning)
+    {:ok, _applications} = Application.ensure_all_started(:mcp_server)
+    options = [router: FaultRouter, port: 0, identify: &HttpVm.identify/1, http: [stream_after: 60_000]]
+    {:ok, server} = HttpServer.start_link(options)
+    port = HttpServer.port(server)
+    answered = :counters.new(1, [:atomics])
+    lattice = HttpRequests.modern_call("lattice", %{"value" => "hostile"}) |> HttpRequests.as("eve")
+    for _connection <- 1..connections, do: spawn_link(fn -> ask_on(HttpPeer.connect(port), lattice, answered) end)
+    until(fn -> :counters.get(answered, 1) >= connections end)
+
+    ada = HttpPeer.connect(port)
+    long = HttpRequests.modern_call("echo", %{"value" => @long}) |> HttpRequests.as("ada")
+
+    Enum.min(
+      for _n <- 1..5 do
+        before = :counters.get(answered, 1)
+        %{status: 200} = HttpPeer.request(ada, long)
+        :counters.get(answered, 1) - before
+      end
+    )
+  end
+
+  defp ask_on(peer, request, answered) do
+    %{status: 200} = HttpPeer.request(peer, request)
+    :counters.add(answered, 1, 1)
+    ask_on(peer, request, answered)
   end
 
   @doc "The remains after `count` processes have come and gone, some of them killed."
@@ -86,23 +132,39 @@ defmodule McpServer.DirtyWork do
 
   # A process that was called but is suspended, so it keeps the only permit.
   defp hold do
-    {worker, monitor} = spawn_monitor(lattice())
+    {worker, monitor} = work()
     holder = spawn(fn -> JSON.decode(@long) end)
+    held? = until_waiting(holder) and :erlang.suspend_process(holder)
+    receive do: ({:DOWN, ^monitor, :process, ^worker, _reason} -> if(held?, do: holder, else: hold()))
+  end
 
-    if until_waiting(holder) and :erlang.suspend_process(holder) do
-      receive do: ({:DOWN, ^monitor, :process, ^worker, _reason} -> holder)
+  # A process that works on the dirty scheduler.
+  defp work do
+    {worker, monitor} = spawn_monitor(lattice())
+    until(fn -> not Process.alive?(worker) or working?(worker) end)
+
+    if working?(worker) do
+      {worker, monitor}
     else
       Process.demonitor(monitor, [:flush])
-      hold()
+      work()
     end
   end
 
+  defp working?(pid),
+    do: Process.info(pid, :current_function) == {:current_function, {Native, :schema_validate_dirty, 2}}
+
   # Each process starts to wait only when the one before it waits.
-  defp wait_in_line(count) do
+  defp wait_in_line(count, prepare \\ fn _number -> :ok end) do
     {parent, clock} = {self(), :atomics.new(1, [])}
 
     for number <- 1..count do
-      pid = spawn(fn -> send(parent, {:served, self(), turn(clock)}) end)
+      pid =
+        spawn(fn ->
+          prepare.(number)
+          send(parent, {:served, self(), turn(clock)})
+        end)
+
       until_waiting(pid)
       {number, pid}
     end
@@ -139,9 +201,9 @@ defmodule McpServer.DirtyWork do
 
   defp until(fun), do: fun.() || until(fun)
 
-  # The slowest check: it takes the maximum number of steps.
+  # A check that takes so long that a few processes can begin to wait for it.
   defp lattice do
-    {:ok, validator} = Validator.compile(Schemas.lattice())
+    {:ok, validator} = Validator.compile(Schemas.lattice(), max_steps: 20_000_000)
     fn -> Validator.validate(validator, %{"value" => "hostile"}) end
   end
 end

@@ -11,6 +11,7 @@ defmodule McpServer.Http.Pipeline do
   alias McpServer.Connection.{Calls, InFlight}
   alias McpServer.Http.{Exchange, Hook, Mount, SessionCall, Sessions, Sink, StatelessCall, Usage}
   alias McpServer.Http.Cluster.{FarSink, Proxy}
+  alias McpServer.Native.Dirty
   alias McpServer.Protocol.HTTP
 
   @typedoc "A request's head. `:plug` is the `Plug.Conn` of the request."
@@ -70,6 +71,7 @@ defmodule McpServer.Http.Pipeline do
   @doc "Serves a request whose head was accepted and whose principal is known."
   @spec identified(Mount.t(), Sink.t(), Hook.identity(), HTTP.accepted_head(), HTTP.context()) :: Sink.t()
   def identified(mount, sink, identity, accepted, context) do
+    Dirty.work_for(identity.principal, Sink.peer(sink))
     request = Map.merge(identity, %{mount: mount, accepted: accepted, context: context})
     find(request, %{sink | cors_headers: context.cors_headers})
   end

@@ -8,6 +8,7 @@ defmodule McpServer.HttpServer.Connection do
   alias McpServer.Auth.{Cache, Refusal}
   alias McpServer.Http.{Mount, Pipeline, Route, Sink, StatelessCall, Usage}
   alias McpServer.HttpServer.{Body, Polling, Socket}
+  alias McpServer.Native.Dirty
   alias McpServer.Protocol.{HTTP, Outcome}
   alias McpServer.Quota.Keeper
 
@@ -21,6 +22,7 @@ defmodule McpServer.HttpServer.Connection do
   """
   @spec serve(Socket.t(), mount_id :: term()) :: :ok
   def serve(sink, mount_id) do
+    Dirty.work_for(nil, Sink.peer(sink))
     sink |> Socket.activate() |> await_head(mount_id, Sink.now())
   end
 
@@ -89,7 +91,7 @@ defmodule McpServer.HttpServer.Connection do
 
   defp answer({:known, digest, ends, judged}, sink) do
     case Cache.grant(sink.mount.auth, digest) do
-      {:ok, auth} -> answer(judged, %{principal: auth.principal, auth: auth}, sink)
+      {:ok, auth} -> answer_known(judged, auth, sink)
       :error -> answer_anew(judged, ends, sink)
     end
   end
@@ -100,6 +102,12 @@ defmodule McpServer.HttpServer.Connection do
   end
 
   defp answer(judged, sink), do: answer(judged, @nobody, sink)
+
+  # The next request was probably sent with the same token.
+  defp answer_known(judged, auth, sink) do
+    Dirty.work_for(auth.principal, Sink.peer(sink))
+    answer(judged, %{principal: auth.principal, auth: auth}, sink)
+  end
 
   # The token was dropped from the cache while the request was read.
   defp answer_anew({:head, _accepted, _context, _used, _framing, _continue?, _flow} = head, _ends, sink),

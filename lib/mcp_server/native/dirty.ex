@@ -1,8 +1,12 @@
 defmodule McpServer.Native.Dirty do
   # Long native calls run on dirty CPU schedulers, but never on all of them, so that other work can still run. If the
-  # permitted ones are busy, the calling process waits here without blocking a scheduler. Calls wait in the order of
-  # their arrival (native/mcp_nif/src/dirty.rs).
+  # permitted ones are busy, the calling process waits here without blocking a scheduler. The clients that processes work
+  # for take turns (native/mcp_nif/src/dirty.rs): calls of one client wait in the order of their arrival, and a client
+  # with many calls delays those of another by one call.
   @moduledoc false
+
+  alias McpServer.Native
+  alias McpServer.Quota.Client
 
   @doc """
   The number of bytes that are parsed on a normal scheduler, which should not be blocked for longer than 1 ms.
@@ -13,11 +17,27 @@ defmodule McpServer.Native.Dirty do
   @spec inline_bytes() :: pos_integer()
   def inline_bytes, do: 96 * 1024
 
+  @doc """
+  Names the client that the calling process works for, by its principal and the address of its peer. Processes that name
+  none share their turns, with clients that have no share.
+  """
+  @spec work_for(principal :: term(), peer :: :inet.ip_address() | nil) :: :ok
+  def work_for(principal, peer) do
+    Process.put(__MODULE__, {principal, peer})
+    :ok
+  end
+
+  defp client do
+    {principal, peer} = Process.get(__MODULE__, {nil, nil})
+    :erlang.term_to_binary(Client.new(principal, peer))
+  end
+
   @doc "Makes the call. If it returns `:busy`, waits for its turn and repeats it."
   @spec call((() -> result)) :: result when result: term
   def call(native) do
     with :busy <- native.() do
-      receive do: (:mcp_wake -> call(native))
+      if Native.dirty_wait(client()) == :waiting, do: receive(do: (:mcp_wake -> :ok))
+      call(native)
     end
   end
 end

@@ -5,6 +5,7 @@ defmodule McpServer.Tasks.Runner do
   alias McpServer.{Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
   alias McpServer.Call.Trace
   alias McpServer.Dispatch.{Answer, Around, Budget, Failure, InvalidResult, Outcome, Questions}
+  alias McpServer.Native.Dirty
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
 
@@ -31,6 +32,7 @@ defmodule McpServer.Tasks.Runner do
   def run(id, call, conn) do
     # As in a call's process, the allowances of a test (Mox, Ecto sandbox) apply here too.
     if call[:callers] not in [nil, []], do: Process.put(:"$callers", call.callers)
+    Dirty.work_for(conn.principal, conn.peer)
     conn = %{conn | call: {:task, id}}
     Trace.log_as(Trace.request_id(conn, conn.request_id))
     Trace.continue(conn)

@@ -15,6 +15,7 @@ rustler::atoms! {
 
     // Schedulers.
     busy,
+    waiting,
     mcp_wake,
     over_budget,
 

@@ -3,19 +3,21 @@
 //! The queue is native because the permits are native. It needs no running application. A call that finds a free
 //! permit takes one lock. A call that returns its permit passes it to the next process.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use rustler::{Env, LocalPid, Monitor, NifResult, Resource, ResourceArc, Term};
+use rustler::{Atom, Binary, Env, LocalPid, Monitor, NifResult, Resource, ResourceArc, Term};
 
 use crate::atoms;
 use crate::resources::{INLINE_BYTES, hold};
 
-static SEMAPHORE: Mutex<Semaphore> = Mutex::new(Semaphore {
-    limit: 1,
-    permits: 0,
-    waiting: VecDeque::new(),
-    called: Vec::new(),
+static SEMAPHORE: LazyLock<Mutex<Semaphore>> = LazyLock::new(|| {
+    Mutex::new(Semaphore {
+        limit: 1,
+        permits: 0,
+        queue: Queue::default(),
+        called: Vec::new(),
+    })
 });
 
 struct Semaphore {
@@ -24,8 +26,7 @@ struct Semaphore {
     limit: usize,
     /// Permits in use: by running calls and by called processes. No process waits while one is free.
     permits: usize,
-    /// First come, first served.
-    waiting: VecDeque<(LocalPid, ResourceArc<Waiter>)>,
+    queue: Queue,
     /// Processes that were woken and have not repeated their call yet.
     called: Vec<(LocalPid, ResourceArc<Waiter>)>,
 }
@@ -44,14 +45,65 @@ pub(crate) fn hold_types() {
     hold(Handover(()));
 }
 
-impl Semaphore {
-    /// Calls the first waiting process that is alive. Without one, the permit becomes free.
-    fn next(&mut self, env: Env<'_>) -> Option<LocalPid> {
-        while let Some((pid, waiter)) = self.waiting.pop_front() {
-            if pid.is_alive(env) {
-                self.called.push((pid, waiter));
-                return Some(pid);
+/// Whoever the processes wait for: the bytes of a term.
+type Client = Vec<u8>;
+
+/// The waiting processes. Clients take turns, so that one with many processes delays the others by one call only. The
+/// processes of one client are served in the order of their arrival.
+#[derive(Default)]
+struct Queue {
+    /// The clients with waiting processes. The first has the next turn.
+    turns: VecDeque<Client>,
+    waiting: HashMap<Client, VecDeque<(LocalPid, ResourceArc<Waiter>)>>,
+}
+
+impl Queue {
+    fn push(&mut self, client: Client, pid: LocalPid, waiter: ResourceArc<Waiter>) {
+        let processes = self.waiting.entry(client).or_insert_with_key(|client| {
+            self.turns.push_back(client.clone());
+            VecDeque::new()
+        });
+        processes.push_back((pid, waiter));
+    }
+
+    /// The next process that is alive.
+    fn pop(&mut self, env: Env<'_>) -> Option<(LocalPid, ResourceArc<Waiter>)> {
+        while let Some(client) = self.turns.pop_front() {
+            let Some(processes) = self.waiting.get_mut(&client) else {
+                continue;
+            };
+            let next = loop {
+                match processes.pop_front() {
+                    Some((pid, _waiter)) if !pid.is_alive(env) => {}
+                    next => break next,
+                }
+            };
+            if processes.is_empty() {
+                self.waiting.remove(&client);
+            } else {
+                self.turns.push_back(client);
             }
+            if next.is_some() {
+                return next;
+            }
+        }
+        None
+    }
+}
+
+impl Semaphore {
+    /// Takes a free permit.
+    fn take(&mut self) -> bool {
+        let free = self.permits < self.limit;
+        self.permits = self.permits.saturating_add(usize::from(free));
+        free
+    }
+
+    /// Calls the next waiting process. Without one, the permit becomes free.
+    fn next(&mut self, env: Env<'_>) -> Option<LocalPid> {
+        if let Some((pid, waiter)) = self.queue.pop(env) {
+            self.called.push((pid, waiter));
+            return Some(pid);
         }
         self.permits = self.permits.saturating_sub(1);
         None
@@ -59,7 +111,7 @@ impl Semaphore {
 
     /// Frees the permit if no process waits, and returns whether it did.
     fn give_back(&mut self) -> bool {
-        let free = self.waiting.is_empty();
+        let free = self.queue.turns.is_empty();
         self.permits = self.permits.saturating_sub(usize::from(free));
         free
     }
@@ -113,26 +165,36 @@ impl Resource for Handover {
 }
 
 impl DirtyPermit {
-    /// `None` if no permit is free. The NIF then returns `:busy`, and its process waits in the queue.
-    /// The process repeats the call when it receives the message `:mcp_wake`.
+    /// The permit that the process was called for, or a free one. Without one the NIF returns `:busy`, and its process
+    /// calls [`dirty_wait`].
     pub(crate) fn take(env: Env<'_>) -> Option<Self> {
-        let pid = env.pid();
         let mut all = semaphore();
-        let called = all.strike(pid);
-        if called || all.permits < all.limit {
-            all.permits = all.permits.saturating_add(usize::from(!called));
-            return Some(Self(()));
-        }
-        let waiter = ResourceArc::new(Waiter(()));
-        all.waiting.push_back((pid, waiter.clone()));
-        drop(all);
-        // A dead process cannot be monitored.
-        let called = env.monitor(&waiter, &pid).is_none() && semaphore().strike(pid);
-        if called {
-            drop(Self(()));
-        }
-        None
+        let permitted = all.strike(env.pid()) || all.take();
+        // Not `then_some`: a permit that is dropped here would be given back.
+        permitted.then(|| Self(()))
     }
+}
+
+/// Puts the process into the queue of its client: `:waiting`. It repeats its call when it receives the message
+/// `:mcp_wake`. If a permit has become free meanwhile, it repeats the call at once: `:ok`.
+#[rustler::nif]
+fn dirty_wait(env: Env<'_>, client: Binary<'_>) -> Atom {
+    let pid = env.pid();
+    let waiter = ResourceArc::new(Waiter(()));
+    let mut all = semaphore();
+    let free = all.take();
+    if free {
+        all.called.push((pid, waiter.clone()));
+    } else {
+        all.queue.push(client.to_vec(), pid, waiter.clone());
+    }
+    drop(all);
+    // A dead process cannot be monitored.
+    let called = env.monitor(&waiter, &pid).is_none() && semaphore().strike(pid);
+    if called {
+        drop(DirtyPermit(()));
+    }
+    if free { atoms::ok() } else { atoms::waiting() }
 }
 
 /// Passes a permit to the next waiting process.

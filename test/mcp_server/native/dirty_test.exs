@@ -1,5 +1,5 @@
 defmodule McpServer.Native.DirtyTest do
-  # Long calls run in the order of their arrival, even if callers die. They run in a separate VM with one permit.
+  # Clients take turns with their long calls, even if callers die. They run in a separate VM with one permit.
   use ExUnit.Case, async: true
 
   @moduletag slow: "work for seconds on every dirty scheduler"
@@ -21,8 +21,22 @@ defmodule McpServer.Native.DirtyTest do
     output |> Code.eval_string() |> elem(0)
   end
 
-  test "those who wait are served in the order in which they came" do
+  test "those who wait for one client are served in the order in which they came" do
     assert alone("in_order(20)") == Enum.to_list(1..20)
+  end
+
+  test "a client with many calls delays another by one call" do
+    assert alone(~s|in_turns(["eve", "eve", "eve", "eve", "ada", "ada", "bob"])|) == [1, 5, 7, 2, 6, 3, 4]
+    assert alone(~s|in_turns([nil, nil, nil, "ada", nil])|) == [1, 4, 2, 3, 5]
+  end
+
+  test "over HTTP too: a long message waits for a call of another client's 30 connections, not for all" do
+    assert alone("answered_before(30)") < 10
+  end
+
+  test "one that is killed while it waits leaves its turn to the next call of its client" do
+    assert alone(~s|in_turns(["eve", "eve", "eve", "ada", "ada"], [1, 2])|) == [3, 4, 5]
+    assert alone(~s|in_turns(["eve", "ada", "bob", "ada"], [2, 3, 4])|) == [1]
   end
 
   test "one that is killed while it waits holds up nobody" do

@@ -11,6 +11,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   alias McpServer.DualResponse.Rest.{Endpoint, Options, Pages, Rows, Stream}
   alias McpServer.Http.{Exchange, Overload}
   alias McpServer.{Limit, Quota}
+  alias McpServer.Native.Dirty
   alias McpServer.Quota.Client
 
   # A resource and its sample fit into this heap, so a lookup needs no garbage collection.
@@ -138,7 +139,10 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
 
   # Given back at the end of this process.
   defp take_share(rest, identity, peer) do
-    case Client.new(principal(identity), peer) do
+    principal = principal(identity)
+    Dirty.work_for(principal, peer)
+
+    case Client.new(principal, peer) do
       nil -> :ok
       client -> Quota.take(Quota.own(rest.quota), :requests, client, 1)
     end
