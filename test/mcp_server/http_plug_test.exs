@@ -266,7 +266,7 @@ defmodule McpServer.HttpPlugTest do
 
       for options <- [[identify: fn conn -> {:ok, conn.assigns.current_scope.user.id} end], []] do
         unnamed = if options == [], do: & &1, else: before
-        refute capture_log(fn -> open.(behind(unnamed, options)) end) =~ "without identify:"
+        refute capture_log(fn -> open.(behind(unnamed, options)) end) =~ text
       end
     end
 
