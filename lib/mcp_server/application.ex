@@ -23,7 +23,7 @@ defmodule McpServer.Application do
       :ok = McpServer.Auth.Issuer.create_table()
       :ok = McpServer.Auth.Cache.create_table()
       :ok = McpServer.Auth.Tenants.create_table()
-      :ok = McpServer.Auth.Proofs.create_table()
+      :ok = McpServer.Once.create_table()
       :ok = McpServer.Http.Session.Tombstones.create_table()
       :ok = McpServer.SessionStore.ETS.create_table()
       :ok = McpServer.Tools.Server.create_table()
@@ -37,7 +37,7 @@ defmodule McpServer.Application do
           McpServer.Catalog.Watch,
           McpServer.Call.Reaper,
           {McpServer.Quota.Keeper, &McpServer.Call.Reaper.ended/1},
-          McpServer.Auth.Proofs,
+          McpServer.Once,
           McpServer.SessionStore.ETS,
           McpServer.Tasks.Server,
           McpServer.Tools.Server

@@ -503,13 +503,14 @@ defmodule McpServer.Controller do
   Up to 2025-11-25 the server asks the client during the call. With 2026-07-28 the answer is the question, and the
   client calls again with the consent. The handler is called again in both cases, so it must have no side effects before
   the question. The consent is bound to the text of the question, and with 2026-07-28 also to the arguments of the call
-  and the principal.
+  and the principal. It serves one call: a client that sends it again is asked again. Nodes do not share used consents.
 
   | the user or the client | returned |
   |---|---|
   | agrees | the return value of `fun` |
   | declines, or closes the question | `{:error, "Nothing was done: …"}` |
   | cannot be asked: the client has no elicitation | the same; with `unsupported: :run` the return value of `fun` |
+  | has given too many consents lately (SECURITY.md) | the same |
 
   `fun` may ask further questions, with `confirm/4` or `input_required/2`. Handlers that use both read their state with
   `state/1`. `input/2` then no longer has the answers to earlier questions: keep them in the state.

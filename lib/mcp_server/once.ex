@@ -1,7 +1,7 @@
-defmodule McpServer.Auth.Proofs do
+defmodule McpServer.Once do
   @moduledoc false
-  # The used proofs (RFC 9449) of this node, by digest, until they expire. A full table refuses new proofs, because a
-  # proof that is dropped early could be replayed. Each subject has a share in the quota of the node.
+  # What may be used once on this node: proofs of key-bound tokens (RFC 9449), and consents of users. Their ids are stored
+  # until they expire. A full table refuses new ones, because one that is dropped early could be used again.
 
   use GenServer
   use McpServer.Outline
@@ -13,8 +13,10 @@ defmodule McpServer.Auth.Proofs do
   @sweep_ms 10_000
   @portion 1_000
 
-  @typedoc "The sender of a proof: the issuer and the subject of its token."
-  @type owner :: {String.t(), String.t() | nil}
+  @type kind :: :proofs | :consents
+
+  @typedoc "What used it, and may use it again. `nil` is nothing."
+  @type user :: term()
 
   @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
@@ -24,33 +26,37 @@ defmodule McpServer.Auth.Proofs do
   end
 
   @doc """
-  Stores a proof until a second since 1970. Returns `:used` if it is already stored, and `:full` if the quota or the
-  owner's share of it is used up.
+  Uses an id that expires at a second since 1970. Returns `:used` if another user has used it, and `:full` if the quota or
+  the client's share of it is used up.
   """
-  @spec put(digest :: binary(), until :: integer(), owner(), Quota.t()) :: :ok | :used | :full
-  def put(digest, until, owner, quota \\ Quota.of_node()) do
-    client = Client.new(owner, nil)
+  @spec use_up(kind(), id :: binary(), until :: integer(), Client.t(), user(), Quota.t()) :: :ok | :used | :full
+  def use_up(kind, id, until, client, user \\ nil, quota \\ Quota.of_node()) do
+    key = {kind, id}
 
-    cond do
-      :ets.member(@table, digest) ->
-        :used
-
-      Quota.take(quota, :proofs, client, 1) == :full ->
-        :full
-
-      :ets.insert_new(@table, {digest, until, client}) ->
+    with :unused <- use_again(key, user),
+         :ok <- Quota.take(quota, kind, client, 1) do
+      if :ets.insert_new(@table, {key, until, client, user}) do
         :ok
-
-      true ->
-        Quota.give(quota, :proofs, client, 1)
-        :used
+      else
+        Quota.give(quota, kind, client, 1)
+        # It was used at the same time.
+        with :unused <- use_again(key, user), do: :used
+      end
     end
   end
 
-  @doc "Drops expired proofs."
+  defp use_again(key, user) do
+    case :ets.lookup(@table, key) do
+      [{_key, _until, _client, ^user}] when user != nil -> :ok
+      [_another] -> :used
+      [] -> :unused
+    end
+  end
+
+  @doc "Drops what has expired."
   @spec sweep(now :: integer()) :: :ok
   def sweep(now) do
-    over = [{{:"$1", :"$2", :"$3"}, [{:"=<", :"$2", now}], [{{:"$1", :"$3"}}]}]
+    over = [{{:"$1", :"$2", :"$3", :_}, [{:"=<", :"$2", now}], [{{:"$1", :"$3"}}]}]
     :ets.safe_fixtable(@table, true)
     forget(:ets.select(@table, over, @portion))
     :ets.safe_fixtable(@table, false)
@@ -59,16 +65,16 @@ defmodule McpServer.Auth.Proofs do
 
   defp forget(:"$end_of_table"), do: :ok
 
-  defp forget({proofs, rest}) do
-    for {digest, client} <- proofs do
-      :ets.delete(@table, digest)
-      Quota.give(Quota.of_node(), :proofs, client, 1)
+  defp forget({expired, rest}) do
+    for {{kind, _id} = key, client} <- expired do
+      :ets.delete(@table, key)
+      Quota.give(Quota.of_node(), kind, client, 1)
     end
 
     forget(:ets.select(rest))
   end
 
-  @doc "Starts the process that drops expired proofs."
+  @doc "Starts the process that drops what has expired."
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_argument), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 

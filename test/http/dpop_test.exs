@@ -484,41 +484,11 @@ defmodule McpServer.HttpDpopTest do
       assert HttpClient.messages(peer, response) == []
     end
 
-    test "the table of proofs takes no more when it is full, and forgets what is over" do
-      alias McpServer.Auth.Proofs
-      {ada, until} = {{"https://auth.example", "ada"}, later()}
-      [first, second] = for _ <- 1..2, do: :crypto.strong_rand_bytes(32)
-      full = Quota.put_bound(Quota.of_node(), :proofs, {1, 1})
-      assert Proofs.put(first, until, ada) == :ok
-      assert Proofs.put(first, until, ada) == :used
-      assert Proofs.put(second, until, ada, full) == :full
-      assert Proofs.put(first, until, ada, full) == :used
-      assert Proofs.sweep(until - 1) == :ok
-      assert Proofs.put(first, until, ada) == :used
-      assert Proofs.sweep(until) == :ok
-      assert Proofs.put(first, until, ada) == :ok
-      Proofs.sweep(until)
-    end
-
     on_both "a client without a subject has its own share", %{key: key, url: url} = context do
       server = serve(context, dpop: :optional, principal: "client_id")
       token = token(context, key: key, claims: %{"sub" => nil, "client_id" => "client-#{context.kind}"})
       assert {200, nil, _message} = ask(server, dpop(token, proof(key, token)))
       assert Quota.held(Quota.of_node(), :proofs, Client.new({url, "client-#{context.kind}"}, nil)) == 1
-    end
-
-    test "one subject has an eighth of it, and gets its share back" do
-      alias McpServer.Auth.Proofs
-      [ada, ben] = for subject <- ["ada", "ben"], do: {"https://auth.example", subject}
-      until = later()
-      put = fn owner -> Proofs.put(:crypto.strong_rand_bytes(32), until, owner) end
-      for _ <- 1..125_000, do: assert(put.(ada) == :ok)
-      assert put.(ada) == :full
-      assert put.(ben) == :ok
-      Proofs.sweep(until)
-      assert put.(ada) == :ok
-      Proofs.sweep(until)
-      for owner <- [ada, ben], do: assert(Quota.held(Quota.of_node(), :proofs, Client.new(owner, nil)) == 0)
     end
 
     # A stream whose token is accepted for that many seconds more, or longer if the machine is too busy for that.
@@ -532,7 +502,6 @@ defmodule McpServer.HttpDpopTest do
     end
 
     # Expired proofs are removed every ten seconds.
-    defp later, do: System.system_time(:second) + 1_000
   end
 
   # The key and the thumbprint of RFC 9449, section 6.1, and the proof of section 7.1.

@@ -31,7 +31,7 @@ defmodule McpServer.HttpHeldByClientsTest do
     {:table, McpServer.DualResponse.Store.ETS} => [:results, :result_bytes],
     {:table, McpServer.DualResponse.Rest.Pages} => [:page_bytes],
     {:table, McpServer.Auth.Cache} => [:tokens],
-    {:table, McpServer.Auth.Proofs} => [:proofs],
+    {:table, McpServer.Once} => [:proofs, :consents],
     {:process, McpServer.HttpServer.Acceptor} => [:connections],
     {:process, McpServer.Connection} => [:sessions],
     {:process, McpServer.Call} => [:calls],
@@ -125,8 +125,13 @@ defmodule McpServer.HttpHeldByClientsTest do
     listen = modern("subscriptions/listen", %{"notifications" => %{"resourceSubscriptions" => ["census://rows/1"]}})
     {_peer, %{status: 200}} = HttpClient.open(server, as(listen, name))
     {_peer, %{status: 200, body: :stream}} = HttpClient.open(server, as(modern_call("wait"), name))
-    asks = modern_call("confirm", %{}, capabilities: %{"elicitation" => %{}})
-    assert %{"result" => %{"requestState" => _}} = HttpClient.answer(server, as(asks, name))
+    capable = [capabilities: %{"elicitation" => %{}}]
+    asks = as(modern_call("confirm", %{}, capable), name)
+    # One question is answered, and one stays open.
+    [state, _open] = for _n <- 1..2, do: HttpClient.answer(server, asks)["result"]["requestState"]
+    agrees = %{"requestState" => state, "inputResponses" => %{"confirm" => %{"action" => "accept", "content" => %{}}}}
+    params = Map.merge(%{"name" => "confirm", "arguments" => %{}}, agrees)
+    assert HttpClient.text(HttpClient.answer(server, as(modern("tools/call", params, capable), name))) == "done"
   end
 
   defp stored(server, name) do

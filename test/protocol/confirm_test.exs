@@ -5,7 +5,9 @@ defmodule McpServer.Protocol.ConfirmTest do
 
   import McpServer.EveryWay, only: [ask_all: 4, text: 1, ways: 2]
 
-  alias McpServer.{ConfirmRouter, Conn}
+  import McpServer.HttpRequests, only: [modern: 3]
+
+  alias McpServer.{ConfirmRouter, Conn, HttpClient, HttpServers}
 
   @eras ["2025-06-18", "2025-11-25", "2026-07-28"]
   @accepted %{"action" => "accept", "content" => %{}}
@@ -80,6 +82,51 @@ defmodule McpServer.Protocol.ConfirmTest do
     # The client has sent the request again without a response.
     assert {:input_required, _asked, _state} =
              ConfirmRouter.call_tool(%{agreed | input_responses: %{}}, "delete", %{"id" => 7})
+  end
+
+  describe "a consent that the client sends again, in 2026-07-28" do
+    defp ask(server, name, arguments, more \\ %{}) do
+      params = Map.merge(%{"name" => name, "arguments" => arguments}, more)
+      HttpClient.answer(server, modern("tools/call", params, capabilities: %{"elicitation" => %{}}))["result"]
+    end
+
+    # The request with the user's consent to the question of the result.
+    defp consent(%{"resultType" => "input_required", "requestState" => state}),
+      do: %{"requestState" => state, "inputResponses" => %{"confirm" => @accepted}}
+
+    test "is asked for again" do
+      server = HttpServers.start(:listener, router: ConfirmRouter)
+      agreed = server |> ask("delete", %{"id" => 7}) |> consent()
+      assert text(ask(server, "delete", %{"id" => 7}, agreed)) == "Deleted note 7"
+      anew = ask(server, "delete", %{"id" => 7}, agreed)
+      assert %{"confirm" => %{"params" => %{"message" => "Delete note 7?"}}} = anew["inputRequests"]
+      assert text(ask(server, "delete", %{"id" => 7}, consent(anew))) == "Deleted note 7"
+    end
+
+    test "is used by one of many simultaneous calls" do
+      server = HttpServers.start(:listener, router: ConfirmRouter)
+      agreed = server |> ask("delete", %{"id" => 7}) |> consent()
+      calls = for _n <- 1..20, do: Task.async(fn -> ask(server, "delete", %{"id" => 7}, agreed) end)
+      results = Task.await_many(calls, :infinity)
+      assert Enum.count(results, &is_map_key(&1, "content")) == 1
+      assert Enum.count(results, &(&1["resultType"] == "input_required")) == 19
+    end
+
+    test "is asked for again after further questions, too" do
+      server = HttpServers.start(:listener, router: ConfirmRouter)
+      begun = ask(server, "twice", %{})
+      first = ask(server, "twice", %{}, Map.take(begun, ["requestState"]))
+      second = ask(server, "twice", %{}, consent(first))
+      why = %{"confirm" => @accepted, "reason" => %{"action" => "accept", "content" => %{"why" => "it is old"}}}
+      third = ask(server, "twice", %{}, consent(second))
+      answered = %{"requestState" => third["requestState"], "inputResponses" => why}
+      assert text(ask(server, "twice", %{}, answered)) == "begun, because it is old"
+
+      for used <- [consent(first), consent(second), answered] do
+        assert %{"confirm" => %{"params" => %{"message" => "Really?"}}} =
+                 ask(server, "twice", %{}, used)["inputRequests"]
+      end
+    end
   end
 
   test "an option that there is not" do

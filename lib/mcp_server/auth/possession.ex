@@ -3,9 +3,10 @@ defmodule McpServer.Auth.Possession do
   # Checks that a client has the key to which its token is bound (DPoP, RFC 9449). The core has the rules for proofs.
   # This module checks the signature, the nonce and replays.
 
-  alias McpServer.{Auth, Secret}
-  alias McpServer.Auth.{Plan, Proofs, Refusal, Signature}
+  alias McpServer.{Auth, Once, Secret}
+  alias McpServer.Auth.{Plan, Refusal, Signature}
   alias McpServer.Protocol.Auth, as: Rules
+  alias McpServer.Quota.Client
 
   @retry_after 5
 
@@ -70,7 +71,7 @@ defmodule McpServer.Auth.Possession do
   defp unique(plan, owner, digest, %{id: id, nonce: nonce, issued_at: issued_at}, now) do
     if fresh?(plan, nonce, now) do
       # After its window a proof is refused for its time, so it need not be stored longer.
-      case Proofs.put(digest.(id), issued_at + plan.dpop.window + 1, owner) do
+      case Once.use_up(:proofs, digest.(id), issued_at + plan.dpop.window + 1, Client.new(owner, nil)) do
         :ok -> :ok
         :used -> wrong(plan, :proof_used, "The proof was used before")
         :full -> {:error, {:unavailable, @retry_after}}

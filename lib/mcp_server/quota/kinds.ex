@@ -29,6 +29,7 @@ defmodule McpServer.Quota.Kinds do
           | :task_bytes
           | :tokens
           | :proofs
+          | :consents
           | :rate_limit_marks
           | :ended_sessions
           | :page_bytes
@@ -80,8 +81,9 @@ defmodule McpServer.Quota.Kinds do
     tasks: Map.merge(@of_node, %{limit: :max_tasks, unit: :count, share: {:count, :max_tasks_per_owner}}),
     task_bytes: Map.put(@of_node, :limit, :max_bytes),
     session_value_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, share: 25}),
-    # A proof that is dropped early could be replayed.
+    # What is dropped early could be used again.
     proofs: Map.merge(@of_node, %{limit: 1_000_000, unit: :count, share: {:part, 8}}),
+    consents: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: {:part, 8}}),
     # Without a mark an answer to a question counts as a call.
     rate_limit_marks: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: 25}),
     event_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, full: :displaced}),
