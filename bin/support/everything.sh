@@ -1,8 +1,8 @@
 # Sourced by commands that need the example server over HTTP.
 
 # start_everything PORT [COMMAND…]: starts the server, with the command and the port if a command is given. It sets
-# `everything_url`, and ends the server with the shell. It fails if the server is not ready within a minute. The output
-# of the server goes to stderr.
+# `everything_url`, and ends the server with the shell. It fails if the server ends before it is ready, or is not ready
+# within ten minutes: a command may compile the native library first. The output of the server goes to stderr.
 start_everything() {
   local port=$1 log tries
   shift
@@ -15,7 +15,7 @@ start_everything() {
   "$@" "$port" 2> >(tee "$log" >&2) >&2 &
   everything_pid=$!
   trap stop_everything EXIT
-  for ((tries = 0; tries < 600; tries++)); do
+  for ((tries = 0; tries < 6000; tries++)); do
     everything_url=$(sed -n 's/^Listening on \(http:.*\)$/\1/p' "$log")
     [ -z "$everything_url" ] && kill -0 "$everything_pid" 2>/dev/null || break
     sleep 0.1
