@@ -2,15 +2,11 @@
 
 # start_everything PORT [COMMAND…]: starts the server, with the command and the port if a command is given. It sets
 # `everything_url`, and ends the server with the shell. It fails if the server ends before it is ready, or is not ready
-# within ten minutes: a command may compile the native library first. The output of the server goes to stderr.
+# within ten minutes: it may compile the native library first. The output of the server goes to stderr.
 start_everything() {
   local port=$1 log tries
   shift
-  if [ $# -eq 0 ]; then
-    # The first compilation takes longer than a start may take.
-    (source bin/support/example.sh && prepare everything)
-    set -- bin/everything --port
-  fi
+  [ $# -gt 0 ] || set -- bin/everything --port
   log=$(mktemp)
   "$@" "$port" 2> >(tee "$log" >&2) >&2 &
   everything_pid=$!
