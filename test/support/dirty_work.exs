@@ -11,41 +11,31 @@ defmodule McpServer.DirtyWork do
   # Too long to be parsed on a normal scheduler.
   @long "[\"#{String.duplicate("x", 100_000)}\"]"
 
-  @doc "The order in which `count` waiting processes are served."
-  def in_order(count) do
+  @doc """
+  The order in which processes are served that wait for these clients: principals, or `nil`. The processes with the
+  numbers in `killed` are killed while they wait.
+  """
+  def in_turns(clients, killed \\ []) do
     holder = hold()
-    waiting = wait_in_line(count)
-    :erlang.resume_process(holder)
-    served(waiting)
-  end
-
-  @doc "The order if the processes wait for these clients: principals, or `nil`."
-  def in_turns(clients), do: in_turns(clients, [])
-
-  @doc "The same if the processes with these numbers are killed while they wait."
-  def in_turns(clients, killed) do
-    holder = hold()
-    waiting = wait_in_line(length(clients), &Dirty.work_for(Enum.at(clients, &1 - 1), nil))
+    waiting = wait_in_line(clients)
     {killed, left} = Enum.split_with(waiting, fn {number, _pid} -> number in killed end)
     for {_number, pid} <- killed, do: kill(pid)
     :erlang.resume_process(holder)
     served(left)
   end
 
+  @doc "The order of `count` processes of one client."
+  def in_order(count), do: in_turns(nobody(count))
+
   @doc "The order if every other process is killed while it waits."
-  def killed_waiting(count) do
-    holder = hold()
-    waiting = wait_in_line(count)
-    {killed, left} = Enum.split_with(waiting, fn {number, _pid} -> rem(number, 2) == 1 end)
-    for {_number, pid} <- killed, do: kill(pid)
-    :erlang.resume_process(holder)
-    served(left)
-  end
+  def killed_waiting(count), do: in_turns(nobody(count), Enum.to_list(1..count//2))
+
+  defp nobody(count), do: List.duplicate(nil, count)
 
   @doc "The order if the next process is killed instead of served."
   def killed_called(count) do
     holder = hold()
-    waiting = wait_in_line(count)
+    waiting = wait_in_line(nobody(count))
     kill(holder)
     served(waiting)
   end
@@ -53,7 +43,7 @@ defmodule McpServer.DirtyWork do
   @doc "The order if the working process is killed."
   def killed_working(count) do
     {worker, _monitor} = work()
-    waiting = wait_in_line(count)
+    waiting = wait_in_line(nobody(count))
 
     # The work may end before all wait, if other programs keep the processors.
     if Enum.all?(waiting, fn {_number, pid} -> waiting?(pid) end) do
@@ -155,13 +145,13 @@ defmodule McpServer.DirtyWork do
     do: Process.info(pid, :current_function) == {:current_function, {Native, :schema_validate_dirty, 2}}
 
   # Each process starts to wait only when the one before it waits.
-  defp wait_in_line(count, prepare \\ fn _number -> :ok end) do
+  defp wait_in_line(clients) do
     {parent, clock} = {self(), :atomics.new(1, [])}
 
-    for number <- 1..count do
+    for {client, number} <- Enum.with_index(clients, 1) do
       pid =
         spawn(fn ->
-          prepare.(number)
+          Dirty.work_for(client, nil)
           send(parent, {:served, self(), turn(clock)})
         end)
 
