@@ -500,8 +500,6 @@ defmodule McpServer.HttpDpopTest do
         {_peer, %{status: 401}} when seconds < 30 -> open_briefly(server, context, stream, 2 * seconds)
       end
     end
-
-    # Expired proofs are removed every ten seconds.
   end
 
   # The key and the thumbprint of RFC 9449, section 6.1, and the proof of section 7.1.

@@ -4,7 +4,6 @@ defmodule McpServer.Protocol.ConfirmTest do
   use McpServer.Test, router: McpServer.ConfirmRouter
 
   import McpServer.EveryWay, only: [ask_all: 4, text: 1, ways: 2]
-
   import McpServer.HttpRequests, only: [modern: 3]
 
   alias McpServer.{ConfirmRouter, Conn, HttpClient, HttpServers}
