@@ -91,13 +91,9 @@ defmodule McpServer.Call do
         request_id: id,
         meta: meta,
         progress_token: token,
-        input_responses: responses(request),
         call: call
     }
   end
-
-  defp responses(%{input_responses: nil}), do: %{}
-  defp responses(%{input_responses: responses, unsound_responses: unsound}), do: Map.drop(responses, unsound)
 
   # The maximum of calls in their grace period: a client can cancel faster than handlers clean up.
   @max_graced 1_000

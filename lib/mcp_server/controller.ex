@@ -308,8 +308,9 @@ defmodule McpServer.Controller do
   arrays: the call is answered with an error text that says so, as if the client had no elicitation. For such clients
   (`conn.protocol_version`) ask for one choice at a time.
 
-  MCP asks clients to validate the input, formats (`email`, `uri`, `date`, `date-time`) included. To validate it on the
-  server, give `accepted/3` the same schema.
+  A handler sees only answers that satisfy their form, formats (`email`, `uri`, `date`, `date-time`) included. Fields that
+  the form does not declare are dropped. An answer that does not fit is the client's mistake: with 2026-07-28 the request
+  is refused (-32602), and earlier the call ends with an error text that names the field.
 
       iex> McpServer.Controller.elicit("Your name?", %{"type" => "object", "properties" => %{}}).params["message"]
       "Your name?"
@@ -395,7 +396,7 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  The content of the form with that key if the user accepted it, otherwise `nil`.
+  The content of the form with that key if the user accepted it, otherwise `nil`. The content satisfies the form.
 
       iex> answer = %{"action" => "accept", "content" => %{"name" => "Ada"}}
       iex> McpServer.Controller.accepted(%McpServer.Conn{input_responses: %{"user" => answer}}, "user")
@@ -411,11 +412,15 @@ defmodule McpServer.Controller do
   end
 
   @doc """
-  The content of the form with that key, validated against a schema: `{:ok, content}`, or the problems. `nil` if the
-  user did not accept the form. A form accepted without content counts as empty.
+  The content of the form with that key, validated against another schema than the form: `{:ok, content}`, or the
+  problems. `nil` if the user did not accept the form. A form accepted without content counts as empty.
+
+  This is for rules that a form cannot have, such as `"pattern"`:
+
+      @rules %{"properties" => %{"email" => %{"pattern" => "@example\\.com$"}}}
 
       def invite(conn, _arguments) do
-        case accepted(conn, "guest", @guest) do
+        case accepted(conn, "guest", @rules) do
           {:ok, %{"email" => email}} -> {:ok, [text("Invited \#{email}")]}
           {:error, error} -> {:error, "That is no guest: \#{Exception.message(error)}"}
           nil -> ask(conn)

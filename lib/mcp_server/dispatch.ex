@@ -11,6 +11,7 @@ defmodule McpServer.Dispatch do
   alias McpServer.Dispatch.{
     Answer,
     Around,
+    Asked,
     Budget,
     Failure,
     Handler,
@@ -65,22 +66,30 @@ defmodule McpServer.Dispatch do
 
     with :ok <- judged(entry, request, conn),
          :ok <- Handler.permitted(entry, conn),
-         {:ok, state} <- RequestState.open(request, conn.principal, {catalog.router, conn.mount}) do
+         {:ok, asked, state} <- opened(catalog, request, conn),
+         {:ok, answers} <- answers(request, asked) do
       call = %{catalog: catalog, request: request, entry: entry, handler: nil, max_bytes: max_bytes}
-      {outcome, reply} = work(call, resume(conn, state))
+      {outcome, reply} = work(call, %{conn | input_responses: answers, state: state})
       limit(catalog, request, outcome, reply, max_bytes)
     else
       :hidden -> hidden(catalog, request, conn, max_bytes)
       {:answered, answer} -> Answer.finished(answer)
       {:forbidden, refusal} -> Answer.forbidden(catalog, request, refusal)
       {:failed, failure} -> Answer.failure(catalog, request, failure)
+      {:misfit, text} -> Answer.misfit(request, text)
       {:error, :invalid_state} -> Answer.invalid_state(request)
       {:error, text} -> Answer.refusal(catalog, request, text)
     end
   end
 
-  defp resume(conn, nil), do: conn
-  defp resume(conn, state), do: %{conn | state: state}
+  # A state contains what was asked, beside the handler's own state.
+  defp opened(catalog, request, conn) do
+    case RequestState.open(request, conn.principal, {catalog.router, conn.mount}) do
+      {:ok, nil} -> {:ok, %{}, nil}
+      {:ok, {:mcp_asked, asked, state}} -> {:ok, asked, state}
+      _invalid -> {:error, :invalid_state}
+    end
+  end
 
   defp judged(entry, request, conn) do
     Permission.judge(entry, request, conn)
@@ -153,31 +162,47 @@ defmodule McpServer.Dispatch do
   defp bytes(%{data: data}) when is_binary(data), do: byte_size(data)
   defp bytes(_block), do: 0
 
-  defp require_input(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
+  defp require_input(%{request: request} = call, conn, {inputs, state}, round) do
     inputs = Questions.fitted(conn, inputs)
 
     cond do
-      not Revision.stateless?(request.revision) ->
-        ask(call, conn, {inputs, state}, round)
-
-      Enum.any?(request.unsound_responses, &is_map_key(inputs, &1)) ->
-        Answer.unsound_responses(request)
-
-      true ->
-        sealed = RequestState.seal(request, conn.principal, state, {catalog.router, conn.mount})
-        Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})
+      not Revision.stateless?(request.revision) -> ask(call, conn, {inputs, state}, round)
+      round == 1 and state == nil and request.request_state == nil -> ask_unanswered(call, conn, inputs)
+      true -> reply_input(call, conn, inputs, state)
     end
   end
+
+  # A client may answer before it is asked. Its answers count if the handler asks for them, and has no state to seal.
+  defp ask_unanswered(%{request: request} = call, conn, inputs) do
+    case answers(request, Asked.of(inputs)) do
+      {:ok, answers} when answers == %{} -> reply_input(call, conn, inputs, nil)
+      {:ok, answers} -> enter(call, %{conn | input_responses: answers}, 2)
+      {:misfit, text} -> Answer.misfit(request, text)
+    end
+  end
+
+  defp reply_input(%{catalog: catalog, request: request}, conn, inputs, state) do
+    asked = {:mcp_asked, Asked.of(inputs), state}
+    sealed = RequestState.seal(request, conn.principal, asked, {catalog.router, conn.mount})
+    Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})
+  end
+
+  defp answers(%{input_responses: responses, unsound_responses: unsound}, asked),
+    do: Asked.fit(asked, responses || %{}, unsound)
 
   # In the session era the requests go to the client, and the handler is called again with the answers.
   defp ask(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
     with :ok <- Questions.allowed(round),
          :ok <- Questions.supported(conn, inputs),
          {:ok, requests} <- Questions.encode(conn.call.revision, inputs),
-         {:ok, responses, errors} <- answers(conn.call, requests) do
+         {:ok, responses, errors} <- gather(conn.call, requests),
+         {:ok, responses} <- Asked.fit(Asked.of(inputs), responses) do
       conn = %{conn | input_responses: responses, input_errors: errors, state: state}
       enter(call, conn, round + 1)
     else
+      {:misfit, text} ->
+        Answer.refusal(catalog, request, Questions.misfit(text))
+
       {:error, %_{} = encode_error} ->
         Answer.failure(catalog, request, InvalidResult.unwritable(catalog, request, encode_error))
 
@@ -196,8 +221,8 @@ defmodule McpServer.Dispatch do
   end
 
   # The handler returned only a state, so there is no answer to wait for.
-  defp answers(_call, []), do: {:ok, %{}, %{}}
-  defp answers(call, requests), do: Call.ask(call, requests)
+  defp gather(_call, []), do: {:ok, %{}, %{}}
+  defp gather(call, requests), do: Call.ask(call, requests)
 
   defp limit(catalog, request, outcome, reply, max_bytes) do
     if IO.iodata_length(reply) <= max_bytes,

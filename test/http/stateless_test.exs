@@ -206,7 +206,7 @@ defmodule McpServer.HttpStatelessTest do
         assert {invalid, response.status, error["code"]} == {invalid, 400, -32602}
 
         assert error["message"] ==
-                 "Invalid params: inputResponses must be an object of elicitation, sampling or roots results"
+                 ~s(Invalid params: inputResponses: the answer to "name" must be a result of elicitation/create)
       end
     end
 

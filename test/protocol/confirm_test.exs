@@ -102,6 +102,12 @@ defmodule McpServer.Protocol.ConfirmTest do
       assert text(ask(server, "delete", %{"id" => 7}, consent(anew))) == "Deleted note 7"
     end
 
+    test "does not count before the question" do
+      server = HttpServers.start(:listener, router: ConfirmRouter)
+      early = ask(server, "delete", %{"id" => 7}, %{"inputResponses" => %{"confirm" => @accepted}})
+      assert %{"confirm" => %{"params" => %{"message" => "Delete note 7?"}}} = early["inputRequests"]
+    end
+
     test "is used by one of many simultaneous calls" do
       server = HttpServers.start(:listener, router: ConfirmRouter)
       agreed = server |> ask("delete", %{"id" => 7}) |> consent()

@@ -57,23 +57,96 @@ defmodule McpServer.Protocol.InputTest do
       end
     end
 
-    test "an answer that does not fit the form is seen by whoever looks" do
+    @guest %{
+      "type" => "object",
+      "properties" => %{
+        "name" => %{"type" => "string", "minLength" => 2},
+        "email" => %{"type" => "string", "format" => "email"},
+        "age" => %{"type" => "integer", "minimum" => 0}
+      },
+      "required" => ["name"]
+    }
+
+    # The handler shows what it sees.
+    defp invite(conn, _arguments) do
+      case input(conn, "guest") do
+        nil -> input_required(guest: elicit("Who?", @guest))
+        answer -> {:ok, [text(JSON.encode!(answer))]}
+      end
+    end
+
+    defp answered_with(revision, answer),
+      do: call_tool("run", %{}, answers(&invite/2) ++ [revision: revision, answers: %{"elicitation/create" => answer}])
+
+    test "a handler sees only what the form declares" do
+      for revision <- @eras,
+          {answer, seen} <- [
+            {%{"action" => "accept", "content" => %{"name" => "Ada", "admin" => true}},
+             %{"action" => "accept", "content" => %{"name" => "Ada"}}},
+            {%{"action" => "decline", "content" => %{"name" => "Ada"}}, %{"action" => "decline"}},
+            {%{"action" => "cancel"}, %{"action" => "cancel"}}
+          ] do
+        assert {:ok, %{"content" => [%{"text" => text}]}} = answered_with(revision, answer)
+        assert {revision, JSON.decode!(text)} == {revision, seen}
+      end
+    end
+
+    test "a form accepted without content is an empty one" do
+      form = %{"type" => "object", "properties" => %{"name" => %{"type" => "string"}}}
+
       run = fn conn, _ ->
-        case accepted(conn, "name", @form) do
-          {:ok, %{"name" => name}} -> {:ok, [text("Hello, #{name}!")]}
-          {:error, error} -> {:error, Exception.message(error)}
-          nil -> input_required(name: elicit("Your name?", @form))
+        case accepted(conn, "guest") do
+          nil -> input_required(guest: elicit("Who?", form))
+          content -> {:ok, [text(JSON.encode!(content))]}
         end
       end
 
-      for revision <- @eras,
-          {content, said} <- [{%{"name" => "Ada"}, "Hello, Ada!"}, {%{"name" => 1}, "/name: must be a string (type)"}] do
-        answers = %{"elicitation/create" => %{"action" => "accept", "content" => content}}
-
-        assert {:ok, %{"content" => [%{"text" => ^said}]}} =
-                 call_tool("run", %{}, answers(run) ++ [revision: revision, answers: answers])
+      for revision <- @eras, answer <- [%{"action" => "accept"}, %{"action" => "accept", "content" => nil}] do
+        assert {:ok, %{"content" => [%{"text" => "{}"}]}} =
+                 call_tool("run", %{}, answers(run) ++ [revision: revision, answers: %{"elicitation/create" => answer}])
       end
     end
+
+    # Earlier, a handler got whatever the client had sent.
+    test "an answer that does not fit its form is refused before a handler sees it" do
+      for revision <- @eras,
+          {content, problem} <- [
+            {%{"name" => 1}, "/name: must be a string (type)"},
+            {%{"name" => "A"}, "/name: must be a string of at least 2 characters (minLength)"},
+            {%{"name" => nil}, "/name: must be a string (type)"},
+            {%{"name" => "Ada", "age" => nil}, "/age: must be an integer (type)"},
+            {%{"name" => "Ada", "email" => "ada"},
+             "/email: must be an e-mail address such as name@example.com (format)"},
+            {%{}, ~s{(root): must be an object with the property "name" (required)}},
+            {nil, ~s{(root): must be an object with the property "name" (required)}}
+          ] do
+        answered = answered_with(revision, %{"action" => "accept", "content" => content})
+        misfit = ~s(the answer to "guest" does not fit its form: ) <> problem
+        assert {revision, content, refusal(answered)} == {revision, content, expected_refusal(revision, misfit)}
+      end
+    end
+
+    test "an answer of another kind is refused" do
+      for {question, wrong, method} <- [
+            {elicit("Who?", @guest), "roots/list", "elicitation/create"},
+            {elicit_url("Pay?", "https://example.com/pay", "1"), "roots/list", "elicitation/create"},
+            {sample("Who?"), "roots/list", "sampling/createMessage"},
+            {list_roots(), "sampling/createMessage", "roots/list"}
+          ],
+          revision <- ["2025-11-25", "2026-07-28"] do
+        run = fn conn, _ -> if input(conn, "q"), do: {:ok, [text("seen")]}, else: input_required(q: question) end
+        capabilities = %{"elicitation" => %{"form" => %{}, "url" => %{}}, "sampling" => %{}, "roots" => %{}}
+        options = [revision: revision, answers: %{method => @answers[wrong]}, client_capabilities: capabilities]
+        misfit = ~s(the answer to "q" must be a result of #{method})
+        assert refusal(call_tool("run", %{}, answers(run) ++ options)) == expected_refusal(revision, misfit)
+      end
+    end
+
+    defp refusal({:ok, %{"isError" => true, "content" => [%{"text" => text}]}}), do: text
+    defp refusal({:error, %{"code" => -32602, "message" => text}}), do: text
+
+    defp expected_refusal("2026-07-28", misfit), do: "Invalid params: inputResponses: " <> misfit
+    defp expected_refusal(_session, misfit), do: "The client's input was refused: " <> misfit
 
     test "several things at once" do
       run = fn conn, _ ->
@@ -575,6 +648,30 @@ defmodule McpServer.Protocol.InputTest do
         params = %{"requestState" => state, "inputResponses" => %{"name" => invalid}}
         assert %{"error" => %{"code" => -32602}} = retry(client, 3, params)
       end
+    end
+
+    # Earlier, a client could bring answers to a question that nobody had asked.
+    test "without it no answer to a handler with a state counts, so the handler asks" do
+      client = open(&greet/2)
+      given = %{"name" => "run", "arguments" => %{}, "inputResponses" => %{"name" => @answers["elicitation/create"]}}
+      ask(client, 1, "tools/call", given)
+      assert %{"result" => %{"resultType" => "input_required"}} = next(client)
+    end
+
+    # An official suite does so, and a client may repeat an answer that it has.
+    test "a handler without a state may be answered before it asks" do
+      client = open(&invite/2)
+      answer = &%{"name" => "run", "arguments" => %{}, "inputResponses" => Map.put(&1, "other", 1)}
+      accept = &%{"action" => "accept", "content" => &1}
+      ask(client, 1, "tools/call", answer.(%{"guest" => accept.(%{"name" => "Ada", "admin" => true})}))
+      assert %{"result" => %{"content" => [%{"text" => text}]}} = next(client)
+      assert JSON.decode!(text) == accept.(%{"name" => "Ada"})
+      ask(client, 2, "tools/call", answer.(%{"guest" => accept.(%{"name" => nil})}))
+      misfit = ~s{the answer to "guest" does not fit its form: /name: must be a string (type)}
+      assert %{"error" => error} = next(client)
+      assert refusal({:error, error}) == expected_refusal("2026-07-28", misfit)
+      ask(client, 3, "tools/call", answer.(%{}))
+      assert %{"result" => %{"resultType" => "input_required"}} = next(client)
     end
 
     test "opens on another transport: nothing is kept" do

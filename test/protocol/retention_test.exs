@@ -91,7 +91,7 @@ defmodule McpServer.Protocol.RetentionTest do
 
   test "an answer of the client goes to the call that asked, and is not kept until the others have come" do
     test = self()
-    form = %{"type" => "object", "properties" => %{}}
+    form = %{"type" => "object", "properties" => %{"text" => %{"type" => "string"}}}
 
     run = fn
       %{input_responses: answers}, _arguments when answers == %{} ->

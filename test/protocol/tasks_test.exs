@@ -570,6 +570,15 @@ defmodule McpServer.Protocol.TasksTest do
       assert {:error, %{"code" => -32602}} = tasks(client, "update", id, %{"inputResponses" => []})
       settled(client, id, ["input_required"])
       assert {:error, %{"code" => -32602}} = tasks(client, "update", id, %{"inputResponses" => %{"name" => 1}})
+      misfit = %{"name" => %{"action" => "accept", "content" => %{"name" => 1}}}
+
+      assert {:error, %{"code" => -32602, "message" => text}} =
+               tasks(client, "update", id, %{"inputResponses" => misfit})
+
+      assert text ==
+               ~s(Invalid params: inputResponses: the answer to "name" does not fit its form: ) <>
+                 "/name: must be a string (type)"
+
       assert {:ok, _ack} = tasks(client, "update", id, %{"inputResponses" => %{"other" => 1}})
       assert %{"status" => "input_required"} = get(client, id)
     end
@@ -583,6 +592,17 @@ defmodule McpServer.Protocol.TasksTest do
       assert params["_meta"] == %{"io.modelcontextprotocol/related-task" => %{"taskId" => id}}
       Client.push(client, %{"jsonrpc" => "2.0", "id" => asked, "result" => @accept})
       assert %{"id" => 9, "result" => %{"content" => [%{"text" => "Hello, Ada! 1"}]}} = next(client)
+    end
+
+    test "2025-11-25: an answer that does not fit its form ends the task in words" do
+      misfit = %{"action" => "accept", "content" => %{"name" => 1}}
+      client = open(&greet/2, @session, answers: %{"elicitation/create" => misfit})
+      %{"taskId" => id} = create(client)
+      assert {:ok, %{"isError" => true, "content" => [%{"text" => text}]}} = tasks(client, "result", id)
+
+      assert text ==
+               ~s(The client's input was refused: the answer to "name" does not fit its form: ) <>
+                 "/name: must be a string (type)"
     end
 
     test "2025-11-25: one who waits is asked, and when it gives up the next" do

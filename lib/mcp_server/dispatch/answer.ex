@@ -94,10 +94,10 @@ defmodule McpServer.Dispatch.Answer do
   def invalid_state(request),
     do: {:error, Protocol.error(request.id, request.revision, :invalid_params, "Invalid request state")}
 
-  @doc "The answer to a request that brings an answer of an invalid form to a question of the handler."
-  @spec unsound_responses(Request.t()) :: t()
-  def unsound_responses(request) do
-    because = {:because, "inputResponses must be an object of elicitation, sampling or roots results"}
+  @doc "The answer to a request whose answer to a question of the handler does not fit."
+  @spec misfit(Request.t(), String.t()) :: t()
+  def misfit(request, text) do
+    because = {:because, "inputResponses: " <> text}
     finished({400, Protocol.error(request.id, request.revision, :invalid_params, because)})
   end
 

@@ -15,6 +15,10 @@ defmodule McpServer.Dispatch.Questions do
   def allowed(round) when round > @max_rounds, do: {:error, "The client was asked for input too often"}
   def allowed(_round), do: :ok
 
+  @doc "The text of the refusal when the client's answer does not fit its question."
+  @spec misfit(String.t()) :: String.t()
+  def misfit(text), do: "The client's input was refused: " <> text
+
   @doc "The requests without parameters that this client should not get."
   @spec fitted(Conn.t(), inputs()) :: inputs()
   def fitted(conn, inputs),

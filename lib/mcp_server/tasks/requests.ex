@@ -6,7 +6,7 @@ defmodule McpServer.Tasks.Requests do
   alias McpServer.Call.Trace
   alias McpServer.Protocol.Revision
   alias McpServer.JsonRpc.Error
-  alias McpServer.Dispatch.{Answer, Failure, Permission, Questions, RunTimeTool}
+  alias McpServer.Dispatch.{Answer, Asked, Failure, Permission, Questions, RunTimeTool}
   alias McpServer.Tasks.{Entry, Runner}
 
   @kinds [:get_task, :task_result, :update_task, :cancel_task, :list_tasks]
@@ -48,14 +48,15 @@ defmodule McpServer.Tasks.Requests do
 
   def run(catalog, %Request{kind: :update_task} = request, conn) do
     owner = owner(catalog, conn)
-    unsound = request.arguments["unsound"]
 
     with_task(catalog, request, conn, fn entry ->
-      if Enum.any?(unsound, &is_map_key(entry.pending, &1)) do
-        refuse(request, :invalid_params, {:because, "inputResponses must answer what the task asked"})
-      else
-        _answered = Tasks.answer(owner, request.name, Map.drop(request.input_responses, unsound))
-        empty(catalog, request)
+      case Asked.fit(Asked.of(entry.pending), request.input_responses, request.arguments["unsound"]) do
+        {:ok, answers} ->
+          _answered = Tasks.answer(owner, request.name, answers)
+          empty(catalog, request)
+
+        {:misfit, text} ->
+          refuse(request, :invalid_params, {:because, "inputResponses: " <> text})
       end
     end)
   end

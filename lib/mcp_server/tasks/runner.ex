@@ -4,7 +4,7 @@ defmodule McpServer.Tasks.Runner do
 
   alias McpServer.{Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
   alias McpServer.Call.Trace
-  alias McpServer.Dispatch.{Answer, Around, Budget, Failure, InvalidResult, Outcome, Questions}
+  alias McpServer.Dispatch.{Answer, Around, Asked, Budget, Failure, InvalidResult, Outcome, Questions}
   alias McpServer.Native.Dirty
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
@@ -90,10 +90,12 @@ defmodule McpServer.Tasks.Runner do
     with :ok <- Questions.allowed(round),
          :ok <- Questions.supported(conn, inputs),
          # A question that cannot be encoded would never be answered.
-         {:ok, _messages} <- Questions.encode(call.request.revision, inputs) do
-      {:ok, responses, errors} = if inputs == %{}, do: {:ok, %{}, %{}}, else: Tasks.park(id, inputs)
+         {:ok, _messages} <- Questions.encode(call.request.revision, inputs),
+         {:ok, responses, errors} = if(inputs == %{}, do: {:ok, %{}, %{}}, else: Tasks.park(id, inputs)),
+         {:ok, responses} <- Asked.fit(Asked.of(inputs), responses) do
       enter(call, %{conn | input_responses: responses, input_errors: errors, state: state}, id, round + 1)
     else
+      {:misfit, text} -> {:error, Questions.misfit(text)}
       {:error, %_{} = encode_error} -> {:failure, InvalidResult.unwritable(call.catalog, call.request, encode_error)}
       {:error, text} -> {:error, text}
     end

@@ -62,7 +62,7 @@ defmodule Everything.Ask do
   def confirmation(conn, _args) do
     case {accepted(conn, "confirm"), state(conn)} do
       {%{"ok" => ok}, "state-ok" = state} -> {:ok, [text("Confirmed: #{ok}, #{state}")]}
-      _ -> ask(conn, [confirm: elicit("Please confirm", Forms.confirmation())], state: "state-ok")
+      _ -> ask(conn, [confirm: elicit("Please confirm", Forms.confirmation("ok"))], state: "state-ok")
     end
   end
 

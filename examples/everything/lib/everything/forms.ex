@@ -5,7 +5,7 @@ defmodule Everything.Forms do
   def text(field), do: object(%{field => %{"type" => "string"}})
 
   @doc "Yes or no."
-  def confirmation, do: object(%{"ok" => %{"type" => "boolean"}})
+  def confirmation(field), do: object(%{field => %{"type" => "boolean"}})
 
   @doc "A name and an address."
   def user do

@@ -28,7 +28,7 @@ defmodule Everything.Jobs do
 
   def delete(conn, %{"filename" => filename}) do
     case input(conn, "confirmation") do
-      nil -> ask(conn, confirmation: elicit("Delete #{filename}?", Forms.confirmation()))
+      nil -> ask(conn, confirmation: elicit("Delete #{filename}?", Forms.confirmation("confirm")))
       %{"action" => "accept"} -> {:ok, [text("Deleted #{filename}.")]}
       _declined -> {:ok, [text("Kept #{filename}.")]}
     end
