@@ -5,7 +5,7 @@ defmodule McpServer.HttpIntrospectorTest do
 
   import McpServer.TestLog
 
-  alias McpServer.{HttpRouter, ScriptedServer}
+  alias McpServer.{FromAddress, HttpRouter, ScriptedServer}
   alias McpServer.Test.Issuer
 
   @resource "http://localhost/mcp"
@@ -186,5 +186,31 @@ defmodule McpServer.HttpIntrospectorTest do
       end)
 
     assert lines(log, context.url) == 1
+  end
+
+  # Earlier, one client could use all requests to an issuer: with tokens that it made up, on connections that it closed.
+  @tag req: "T36"
+  test "an address has half of them, also after its clients have left", %{url: url} do
+    introspection = [endpoint: held_endpoint().url] ++ @client
+    auth = [resource: @resource, issuer: url, timeout: 60_000, introspection: introspection]
+    server = FromAddress.start(router: HttpRouter, auth: HttpServers.secret_auth(:plug, auth))
+
+    ask = fn address, token ->
+      headers = [{"authorization", "Bearer " <> token}, {"x-from", address}]
+      HttpClient.start(server, with_headers(modern_call("granted"), headers))
+    end
+
+    peers = for n <- 1..32, do: ask.("192.0.2.7", "garbage-#{n}")
+    eventually(fn -> waiting(%{url: url}) == List.duplicate(1, 32) end)
+    Enum.each(peers, &HttpPeer.close/1)
+    assert status(ask.("192.0.2.7", "one-more")) == 503
+    ada = ask.("198.51.100.3", "garbage")
+    eventually(fn -> waiting(%{url: url}) == List.duplicate(1, 33) end)
+    for _ <- 1..33, do: answer(held(), %{"active" => false})
+    assert status(ada) == 401
+    eventually(fn -> waiting(%{url: url}) == [] end)
+    again = ask.("192.0.2.7", "one-more")
+    answer(held(), %{"active" => false})
+    assert status(again) == 401
   end
 end

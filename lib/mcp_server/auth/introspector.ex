@@ -11,7 +11,7 @@ defmodule McpServer.Auth.Introspector do
   require Logger
 
   alias McpServer.Auth.{Cache, Introspection, Processes}
-  alias McpServer.Outline
+  alias McpServer.{Outline, Quota}
   alias McpServer.Protocol.Auth
 
   # The number of concurrent requests, and of checks that may wait for one of them.
@@ -25,13 +25,13 @@ defmodule McpServer.Auth.Introspector do
   @endpoint_ms 3_600_000
   @reply_ms 1_000
 
-  @doc "The grants of a token, by the issuer's answer."
-  @spec grant(Introspection.t(), String.t(), digest :: binary()) ::
+  @doc "The grants of a token, by the issuer's answer. `client` is the address that has sent the token."
+  @spec grant(Introspection.t(), String.t(), digest :: binary(), Quota.Client.t()) ::
           {:ok, Auth.grant()} | Auth.refusal() | Processes.unavailable()
-  def grant(%{source: source, policy: policy}, token, digest) do
+  def grant(%{source: source, policy: policy}, token, digest, client) do
     # After a user was disconnected, the answer to an earlier request does not count.
     key = {digest, policy, Cache.forgotten()}
-    question = %{key: key, token: token, policy: policy, deadline: now() + source.timeout}
+    question = %{key: key, token: token, policy: policy, client: client, deadline: now() + source.timeout}
     Processes.ask(__MODULE__, source, question, source.timeout + @reply_ms)
   end
 
@@ -43,11 +43,12 @@ defmodule McpServer.Auth.Introspector do
   def start_link({source, name}), do: GenServer.start_link(__MODULE__, source, name: name)
 
   # `requests` are the checks that wait for each request, by the request's key. `:endpoint` is the key of the request for
-  # the issuer's metadata. After a failure no request begins before `retry_at`.
+  # the issuer's metadata, which counts for no client. After a failure no request begins before `retry_at`.
   @impl true
   def init(source) do
     endpoint = if source.endpoint, do: {source.endpoint, :configured}
-    {:ok, %{source: source, endpoint: endpoint, requests: %{}, failures: 0, retry_at: nil, log_at: nil}}
+    quota = Quota.own(Quota.of_node())
+    {:ok, %{source: source, endpoint: endpoint, quota: quota, requests: %{}, failures: 0, retry_at: nil, log_at: nil}}
   end
 
   @impl true
@@ -55,12 +56,13 @@ defmodule McpServer.Auth.Introspector do
 
   defp check({question, _from} = check, state) do
     endpoint = endpoint(state)
-    key = if endpoint, do: question.key, else: :endpoint
+    {key, client} = if endpoint, do: {question.key, question.client}, else: {:endpoint, nil}
 
     cond do
       is_map_key(state.requests, key) -> wait(check, key, state)
       ahead?(state.retry_at) or map_size(state.requests) >= @max_requests -> refuse(check, state)
-      true -> wait(check, key, request(key, question, endpoint, state))
+      Quota.take(state.quota, :introspections, client, 1) == :full -> refuse(check, state)
+      true -> wait(check, key, request({key, client}, question, endpoint, state))
     end
   end
 
@@ -83,10 +85,10 @@ defmodule McpServer.Auth.Introspector do
       else: refuse(check, state)
   end
 
-  defp request(key, question, endpoint, %{source: source} = state) do
+  defp request({key, client}, question, endpoint, %{source: source} = state) do
     options = [{:monitor, [tag: {:ended, key}]}]
     :erlang.spawn_opt(fn -> exit({:shutdown, send_request(source, endpoint, question)}) end, options)
-    put_in(state.requests[key], %{failures: state.failures, waiting: []})
+    put_in(state.requests[key], %{failures: state.failures, client: client, waiting: []})
   end
 
   defp send_request(source, nil, %{deadline: deadline}), do: Introspection.endpoint(source, deadline)
@@ -101,6 +103,7 @@ defmodule McpServer.Auth.Introspector do
   @impl true
   def handle_info({{:ended, key}, _monitor, :process, _pid, reason}, state) do
     {request, requests} = Map.pop!(state.requests, key)
+    :ok = Quota.give(state.quota, :introspections, request.client, 1)
     state = %{state | requests: requests}
 
     case reason do

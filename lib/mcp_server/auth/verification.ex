@@ -8,6 +8,7 @@ defmodule McpServer.Auth.Verification do
   alias McpServer.Auth.{Cache, Introspector, Issuer, Plan, Possession, Refusal, Scopes, Signature, Tenants}
   alias McpServer.{JSON, Outline, Telemetry}
   alias McpServer.Protocol.Auth, as: Rules
+  alias McpServer.Quota.Client
 
   @type verdict :: {:ok, Auth.t() | nil} | {:error, Refusal.t() | {:unavailable, pos_integer()}}
 
@@ -84,12 +85,23 @@ defmodule McpServer.Auth.Verification do
 
   defp check(plan, token, digest, now, request) do
     case Rules.issuer(token, plan.max_token_bytes) do
-      {:ok, _issuer} when plan.introspection != nil and plan.introspection.always -> ask(plan, token, digest, now)
-      {:ok, issuer} -> issued(plan, issuer, token, digest, now, request)
-      :opaque when plan.introspection != nil -> ask(plan, token, digest, now)
-      :opaque -> other(plan, token, request, :malformed, "The access token is malformed")
-      {:error, :too_large, text} -> invalid(plan, :too_large, text)
-      {:error, reason, text} -> other(plan, token, request, reason, text)
+      {:ok, _issuer} when plan.introspection != nil and plan.introspection.always ->
+        ask(plan, token, digest, now, request)
+
+      {:ok, issuer} ->
+        issued(plan, issuer, token, digest, now, request)
+
+      :opaque when plan.introspection != nil ->
+        ask(plan, token, digest, now, request)
+
+      :opaque ->
+        other(plan, token, request, :malformed, "The access token is malformed")
+
+      {:error, :too_large, text} ->
+        invalid(plan, :too_large, text)
+
+      {:error, reason, text} ->
+        other(plan, token, request, reason, text)
     end
   end
 
@@ -116,8 +128,8 @@ defmodule McpServer.Auth.Verification do
     end
   end
 
-  defp ask(%{introspection: introspection} = plan, token, digest, now) do
-    with {:ok, grant} <- Introspector.grant(introspection, token, digest),
+  defp ask(%{introspection: introspection} = plan, token, digest, now, request) do
+    with {:ok, grant} <- Introspector.grant(introspection, token, digest, Client.of_peer(request.remote_ip)),
          {:ok, auth} <- granted(plan, grant) do
       remember(plan, digest, auth, now: now, seconds: introspection.cache)
     else

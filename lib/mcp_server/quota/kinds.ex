@@ -28,6 +28,7 @@ defmodule McpServer.Quota.Kinds do
           | :tasks
           | :task_bytes
           | :tokens
+          | :introspections
           | :proofs
           | :consents
           | :rate_limit_marks
@@ -81,6 +82,8 @@ defmodule McpServer.Quota.Kinds do
     tasks: Map.merge(@of_node, %{limit: :max_tasks, unit: :count, share: {:count, :max_tasks_per_owner}}),
     task_bytes: Map.put(@of_node, :limit, :max_bytes),
     session_value_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, share: 25}),
+    # Requests to issuers, which go on when their clients have left. An issuer gets at most twice the share at once.
+    introspections: Map.merge(@of_node, %{limit: 1_024, unit: :count, share: {:count, 32}, client: :address}),
     # What is dropped early could be used again.
     proofs: Map.merge(@of_node, %{limit: 1_000_000, unit: :count, share: {:part, 8}}),
     consents: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: {:part, 8}}),

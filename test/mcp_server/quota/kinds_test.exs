@@ -72,7 +72,7 @@ defmodule McpServer.Quota.KindsTest do
 
   defp share({:part, 8}), do: "an eighth"
   defp share({:count, option}) when is_atom(option), do: "`#{option}`"
-  defp share({:count, 1}), do: "| 1 for each "
+  defp share({:count, number}), do: "| #{number} "
   defp share(option) when is_atom(option), do: "`#{option}`"
   defp share(percent), do: "#{percent} %"
 end
