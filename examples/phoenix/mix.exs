@@ -28,7 +28,7 @@ defmodule Bookshop.MixProject do
       {:phoenix, "~> 1.7"},
       {:phoenix_html, "~> 4.0"},
       {:plug, "~> 1.15"},
-      {:bandit, "~> 1.5"},
+      {:bandit, "~> 1.12 and >= 1.12.5"},
       {:jason, "~> 1.4"},
       {:mcp_server, path: "../.."}
     ]
