@@ -50,7 +50,7 @@ async function main(era, url) {
   const asked = [];
   const answer = ({ params }) => {
     asked.push(params.message);
-    return { action: "accept", content: params.message.startsWith("Delete") ? { ok: true } : { name: "Ada" } };
+    return { action: "accept", content: params.message.startsWith("Delete") ? { confirm: true } : { name: "Ada" } };
   };
   const capabilities = era === "legacy" ? { elicitation: {} } : { elicitation: {}, extensions: { [extension]: {} } };
   const mode = era === "legacy" ? "legacy" : "auto";

@@ -24,9 +24,9 @@ defmodule Patterns.FormsTest do
     end
 
     test "an id that there is not is asked for again, #{revision}" do
-      options = [revision: unquote(revision), answers: filled_in(%{"id" => "effect-service"})]
+      options = [revision: unquote(revision), answers: filled_in(%{"id" => "service-error-handling"})]
       assert {:ok, %{"structuredContent" => found}} = call_tool("get_pattern", %{"id" => "services"}, options)
-      assert found["id"] == "effect-service"
+      assert found["id"] == "service-error-handling"
     end
 
     test "who fills in nothing, and who cannot, gets the data, #{revision}" do
