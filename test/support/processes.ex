@@ -24,12 +24,12 @@ defmodule McpServer.Processes do
   Monitors a living process that another one will end, for a test of the reason.
 
   The VM may delay the signal of a monitor past messages to others, and so past the end that they cause: the reason is
-  `:noproc` then. A second signal to the same process arrives after the first.
+  `:noproc` then. So the process itself is asked whether it knows of the monitor.
   """
   @spec monitor(pid()) :: reference()
   def monitor(pid) do
     monitor = Process.monitor(pid)
-    assert Process.alive?(pid)
+    eventually(fn -> self() in elem(Process.info(pid, :monitored_by), 1) end)
     monitor
   end
 
