@@ -18,6 +18,7 @@ defmodule McpServer.Application do
       :ok = McpServer.Connection.InFlight.create_table()
       :ok = McpServer.Connection.Unended.create_table()
       :ok = McpServer.Quota.create_table()
+      :ok = McpServer.Dispatch.ToolPlaces.create_tables()
       :ok = McpServer.RateLimit.create_table()
       :ok = McpServer.Http.Sessions.create_table()
       :ok = McpServer.Auth.Issuer.create_table()

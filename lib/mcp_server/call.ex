@@ -10,23 +10,26 @@ defmodule McpServer.Call do
 
   alias McpServer.Call.{Events, Reaper, Trace}
   alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Tasks}
+  alias McpServer.Dispatch.ToolPlaces
   alias McpServer.Native.Dirty
   alias McpServer.Protocol.Revision
   alias McpServer.Connection.Session
 
   @enforce_keys [:connection, :revision]
-  defstruct [:connection, :pid, :revision, :progress_token, :log_level]
+  defstruct [:connection, :pid, :revision, :progress_token, :log_level, tool_shares: []]
 
   @typedoc """
   `:pid` identifies the call at its connection, whichever process sends for it. `:log_level` is the request's level. It
-  is `nil` in the session era, where the connection decides.
+  is `nil` in the session era, where the connection decides. `:tool_shares` are the parts of other limits that one tool
+  may take.
   """
   @type t :: %__MODULE__{
           connection: pid(),
           pid: pid() | nil,
           revision: String.t(),
           progress_token: Request.id() | nil,
-          log_level: String.t() | nil
+          log_level: String.t() | nil,
+          tool_shares: [ToolPlaces.share()]
         }
 
   @typedoc "The outcome of a call, and its answer."
@@ -40,27 +43,34 @@ defmodule McpServer.Call do
   @doc """
   Starts the monitored process of a call. `conn` is the initial conn of the handler. The new process adds the request's
   data to it, so that this data is copied only once. Messages before the result go to `connection`. Events are sent if
-  there was `telemetry?` at the start.
+  there was `telemetry?` at the start. `shares` are those of a tool.
 
   The monitor's message is `{:mcp_down, monitor, :process, pid, reason}`. The call's `t:result/0` arrives in its reason
   `{:shutdown, result}`. If the process has links, it arrives before as `{:mcp_ended, pid, result}`.
   """
-  @spec start(Catalog.t(), Request.t(), Conn.t(), ServerOptions.bounds(), telemetry? :: boolean(), pid()) ::
-          {pid(), reference()}
-  def start(catalog, request, conn, options, telemetry?, connection \\ self()) do
-    bounds = {options.max_result_bytes, options.callers}
+  @spec start(
+          Catalog.t(),
+          Request.t(),
+          Conn.t(),
+          ServerOptions.bounds(),
+          telemetry? :: boolean(),
+          pid(),
+          shares :: [ToolPlaces.share()]
+        ) :: {pid(), reference()}
+  def start(catalog, request, conn, options, telemetry?, connection \\ self(), shares \\ []) do
+    bounds = {options.max_result_bytes, options.callers, shares}
     arguments = [{self(), connection}, catalog, request, conn, bounds, telemetry?]
     heap = [max_heap_size: options.heap, min_heap_size: @heap_words]
     :erlang.spawn_opt(__MODULE__, :run, arguments, [@monitor | heap])
   end
 
   @doc false
-  def run({holder, connection}, catalog, request, conn, {max_result_bytes, callers}, telemetry?) do
+  def run({holder, connection}, catalog, request, conn, {max_result_bytes, callers, shares}, telemetry?) do
     # The allowances of a test's process (a database sandbox, a mock) apply to the call too.
     if callers != [], do: Process.put(:"$callers", callers)
     Dirty.work_for(conn.principal, conn.peer)
     request = Request.with_client_terms(request)
-    conn = conn(conn, request, connection)
+    conn = conn(conn, request, connection, shares)
     Trace.log_as(Trace.request_id(conn, request.id))
 
     {outcome, reply} =
@@ -71,7 +81,7 @@ defmodule McpServer.Call do
     leave([holder, connection], {:mcp_done, outcome, reply})
   end
 
-  defp conn(conn, request, connection) do
+  defp conn(conn, request, connection, shares) do
     %{id: id, revision: revision, meta: meta, progress_token: token, log_level: log_level} = request
     %{client_info: info, client_capabilities: capabilities} = request
 
@@ -80,7 +90,8 @@ defmodule McpServer.Call do
       pid: self(),
       revision: revision,
       progress_token: token,
-      log_level: log_level
+      log_level: log_level,
+      tool_shares: shares
     }
 
     %{

@@ -10,7 +10,6 @@ defmodule McpServer.Dispatch do
 
   alias McpServer.Dispatch.{
     Answer,
-    Around,
     Asked,
     Budget,
     Failure,
@@ -21,7 +20,8 @@ defmodule McpServer.Dispatch do
     Permission,
     Questions,
     RunTimeTool,
-    Subscribing
+    Subscribing,
+    ToolPlaces
   }
 
   alias McpServer.Tasks.Requests
@@ -124,7 +124,7 @@ defmodule McpServer.Dispatch do
   end
 
   defp enter(%{catalog: catalog, request: request} = call, conn, round) do
-    returned = Around.run(call, conn)
+    returned = ToolPlaces.run(call, conn)
 
     case Outcome.of(request, returned, conn, call.entry) do
       {:input, inputs, state} -> require_input(call, conn, {inputs, state}, round)

@@ -71,6 +71,13 @@ defmodule McpServer.Quota do
     %{quota | bounds: quota.bounds |> put_elem(2 * index - 2, limit) |> put_elem(2 * index - 1, share)}
   end
 
+  @doc "The limit and the share of a kind."
+  @spec bound(t(), Kinds.name()) :: bound()
+  def bound(quota, kind) do
+    index = Kinds.index(kind)
+    {limit_of(quota, index), share_of(quota, index)}
+  end
+
   @doc "The limit of a kind."
   @spec limit(t(), Kinds.name()) :: pos_integer() | :infinity
   def limit(quota, kind), do: limit_of(quota, Kinds.index(kind))

@@ -167,6 +167,12 @@ defmodule McpServer.ServerOptions do
         "percent of sessions, of calls, of streams, of bytes of subscriptions, and of the 64 MiB of events that a node stores, for one client",
       beyond: "503 or 429, and `Retry-After`; the client's oldest events are deleted"
     ],
+    max_tool_share: [
+      :percent,
+      default: 75,
+      doc: "percent of the calls of the server, of a client and of a session that may be of one tool, rounded up",
+      beyond: "429 and `Retry-After`: the model reads that there are too many calls"
+    ],
     max_address_share: [
       :percent,
       default: 25,
@@ -295,7 +301,8 @@ defmodule McpServer.ServerOptions do
   @doc "The names of the `http:` options that a mount stores. Calls, streams and invalid tokens are counted elsewhere."
   @spec http_settings() :: [atom()]
   def http_settings,
-    do: Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams, :max_hooks, :max_invalid_tokens]
+    do:
+      Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams, :max_hooks, :max_invalid_tokens, :max_tool_share]
 
   @doc "The names of the socket limits of `McpServer.HttpServer`."
   @spec sockets() :: [atom()]

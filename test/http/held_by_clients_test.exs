@@ -20,6 +20,8 @@ defmodule McpServer.HttpHeldByClientsTest do
     {:table, McpServer.Quota.Keeper} => [:connections, :sessions],
     {:table, McpServer.Http.Sessions} => [:sessions],
     {:table, McpServer.Connection.InFlight} => [:calls, :sessions],
+    {:table, McpServer.Dispatch.ToolPlaces} => [:tool_calls],
+    {:table, McpServer.Dispatch.ToolPlaces.Holders} => [:calls],
     {:table, McpServer.SessionStore.ETS} => [:session_value_bytes],
     {:table, McpServer.SessionStore.ETS.Order} => [:session_value_bytes],
     {:table, McpServer.Http.Session.Tombstones} => [:ended_sessions],

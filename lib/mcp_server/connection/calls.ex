@@ -153,7 +153,8 @@ defmodule McpServer.Connection.Calls do
     request = Session.complete(state.session, entry.request)
     conn = conn(state, request, base)
     request = RunTimeTool.locate(catalog, request, conn)
-    {pid, monitor} = Call.start(catalog, request, conn, options, started_at != nil)
+    shares = InFlight.tool_shares(state.in_flight)
+    {pid, monitor} = Call.start(catalog, request, conn, options, started_at != nil, self(), shares)
     timeout = Handler.timeout(catalog, request, options.timeout)
 
     call = %{

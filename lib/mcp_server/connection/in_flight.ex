@@ -12,6 +12,7 @@ defmodule McpServer.Connection.InFlight do
 
   alias McpServer.{Protocol, Quota, Request}
   alias McpServer.Connection.{Report, Session}
+  alias McpServer.Dispatch.ToolPlaces
   alias McpServer.Quota.Client
 
   @table __MODULE__
@@ -29,15 +30,19 @@ defmodule McpServer.Connection.InFlight do
   # The number of taken places of a session whose process has ended, so that no count reaches zero again.
   @ended -0xFFFF_FFFF_FFFF
 
-  @enforce_keys [:counters, :most, :quota, :client]
-  defstruct [:counters, :most, :quota, :client]
+  @enforce_keys [:counters, :most, :quota, :client, :tool_shares]
+  defstruct [:counters, :most, :quota, :client, :tool_shares]
 
-  @typedoc "`:most` – the session's places; `:quota` – that of its server; `:client` – whose session it is"
+  @typedoc """
+  `:most` – the session's places; `:quota` – that of its server; `:client` – whose session it is; `:tool_shares` – what one
+  tool may have of the places
+  """
   @type t :: %__MODULE__{
           counters: :atomics.atomics_ref(),
           most: pos_integer(),
           quota: Quota.t(),
-          client: Client.t()
+          client: Client.t(),
+          tool_shares: [ToolPlaces.share()]
         }
 
   @typedoc """
@@ -61,11 +66,15 @@ defmodule McpServer.Connection.InFlight do
     :ok
   end
 
-  @doc "The shared state of a client's session with places for so many calls. Each is also a place of the server."
-  @spec new(most :: pos_integer(), Quota.t(), Client.t()) :: t()
-  def new(most, quota, client) do
+  @doc """
+  The shared state of a client's session with places for so many calls. Each is also a place of the server. One tool may
+  have `tool_share` percent of the places.
+  """
+  @spec new(most :: pos_integer(), Quota.t(), Client.t(), tool_share :: 1..100) :: t()
+  def new(most, quota, client, tool_share \\ 100) do
     counters = :atomics.new(@slots, signed: true)
-    in_flight = %__MODULE__{counters: counters, most: most, quota: quota, client: client}
+    shares = [{counters, ToolPlaces.part(most, tool_share)} | ToolPlaces.shares(quota, client, tool_share)]
+    in_flight = %__MODULE__{counters: counters, most: most, quota: quota, client: client, tool_shares: shares}
     put_level(in_flight, %Session{}.log_level)
     seen(in_flight)
     :atomics.put(in_flight.counters, @checked, System.monotonic_time(:millisecond))
@@ -183,6 +192,11 @@ defmodule McpServer.Connection.InFlight do
 
     :ok
   end
+
+  @doc "What one tool may have of the places."
+  @spec tool_shares(t() | nil) :: [ToolPlaces.share()]
+  def tool_shares(nil), do: []
+  def tool_shares(%{tool_shares: shares}), do: shares
 
   @doc "Frees the place of a call that waits for the client."
   @spec wait(t() | nil) :: :ok

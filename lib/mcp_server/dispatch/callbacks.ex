@@ -5,7 +5,7 @@ defmodule McpServer.Dispatch.Callbacks do
 
   alias McpServer.App.View
   alias McpServer.{Catalog, Conn, Content, JSON, Protocol, Request}
-  alias McpServer.Dispatch.{Around, Failure, Handler, InvalidResult, Outcome, Permission, Questions, RunTimeTool}
+  alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome, Permission, Questions, RunTimeTool, ToolPlaces}
   alias McpServer.Prompt.GetResult
   alias McpServer.Protocol.Revision
   alias McpServer.Tool.CallResult
@@ -203,7 +203,7 @@ defmodule McpServer.Dispatch.Callbacks do
     do: "#{@labels[kind]} '#{Handler.name(catalog, request)}' not found"
 
   defp enter(%{catalog: catalog, request: request} = call, conn) do
-    returned = Around.run(call, conn)
+    returned = ToolPlaces.run(call, conn)
 
     case Outcome.of(request, returned, conn, call.entry) do
       {:input, inputs, state} ->

@@ -128,7 +128,17 @@ defmodule McpServer.Http.SessionCall do
   end
 
   defp run(%{mount: mount, origin: origin, session: session} = call, %{repairs: repairs} = request, conn) do
-    {pid, monitor} = Call.start(origin.catalog, request, conn, mount.bounds, call.started_at != nil, session)
+    {pid, monitor} =
+      Call.start(
+        origin.catalog,
+        request,
+        conn,
+        mount.bounds,
+        call.started_at != nil,
+        session,
+        InFlight.tool_shares(call.in_flight)
+      )
+
     call = %{call | pid: pid, monitor: monitor, sink: Sink.forget(call.sink)}
     HeldCall.started(call, repairs)
     # From here on the session can adopt the call. A session that began to end meanwhile has not seen the call.

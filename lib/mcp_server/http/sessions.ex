@@ -310,7 +310,7 @@ defmodule McpServer.Http.Sessions do
   defp start(mount, %{id: id, opening: opening} = wanted, principal, paid) do
     account = ReplayRoom.account(ReplayRoom.of_node(), paid, mount.max_share, &__MODULE__.make_room/0)
     bounds = %{mount.bounds | overload: {:refuse, 429}}
-    context = context(opening, bounds, mount.usage.quota, paid.client)
+    context = context(opening, bounds, mount.usage, paid.client)
 
     shared =
       Map.merge(Map.take(wanted, [:id, :lifetime, :sealed?, :changed]), %{
@@ -348,10 +348,10 @@ defmodule McpServer.Http.Sessions do
 
   defp session(wanted, _in_flight), do: wanted.id |> Session.new() |> Session.open(wanted.opening)
 
-  defp context(opening, %{max_calls: most}, quota, client) do
+  defp context(opening, %{max_calls: most}, %{quota: quota, max_tool_share: percent}, client) do
     opening
     |> Map.take([:revision, :client_info, :client_capabilities])
-    |> Map.put(:in_flight, InFlight.new(most, quota, client))
+    |> Map.put(:in_flight, InFlight.new(most, quota, client, percent))
   end
 
   @doc "Makes the sessions of the client that stores most drop stored events."

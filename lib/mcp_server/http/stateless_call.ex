@@ -8,7 +8,7 @@ defmodule McpServer.Http.StatelessCall do
 
   alias McpServer.{Call, Catalog, Conn, Protocol, Quota, Request}
   alias McpServer.Connection.{Calls, Report}
-  alias McpServer.Dispatch.{Failure, Handler, RunTimeTool, Subscribing}
+  alias McpServer.Dispatch.{Failure, Handler, RunTimeTool, Subscribing, ToolPlaces}
   alias McpServer.Http.{HeldCall, ListenStream, Mount, Sink}
   alias McpServer.Protocol.HTTP
   alias McpServer.Quota.Client
@@ -79,7 +79,8 @@ defmodule McpServer.Http.StatelessCall do
 
     case Quota.take(quota, :calls, client, 1) do
       :ok ->
-        answered = run(mount, request, origin, sink)
+        shares = ToolPlaces.shares(quota, client, mount.usage.max_tool_share)
+        answered = run(mount, request, origin, sink, shares)
         :ok = Quota.give(quota, :calls, client, 1)
         go_on(answered, mount, request, origin)
 
@@ -93,13 +94,13 @@ defmodule McpServer.Http.StatelessCall do
 
   defp go_on(sink, _mount, _request, _origin), do: sink
 
-  defp run(mount, request, origin, sink) do
+  defp run(mount, request, origin, sink, shares) do
     %{catalog: catalog, base: base, events?: events?} = origin
     %{router: router, bounds: bounds} = mount
     conn = %{base | log_level: request.log_level, router: router}
     request = RunTimeTool.locate(catalog, request, conn)
     started_at = Report.event_time()
-    {pid, monitor} = Call.start(catalog, request, conn, bounds, started_at != nil)
+    {pid, monitor} = Call.start(catalog, request, conn, bounds, started_at != nil, self(), shares)
     timeout = Handler.timeout(catalog, request, bounds.timeout)
     now = Sink.now()
 

@@ -8,7 +8,7 @@ defmodule McpServer.Http.Usage do
   @totals [:accepted, :accept_errors, :turned_away, :requests, :refused, :delayed, :cut]
 
   @enforce_keys [:quota, :totals, :invalid_tokens, :overload]
-  defstruct [:quota, :totals, :invalid_tokens, :overload]
+  defstruct [:quota, :totals, :invalid_tokens, :overload, max_tool_share: 100]
 
   @type total :: :accepted | :accept_errors | :turned_away | :requests | :refused | :delayed | :cut
 
@@ -17,7 +17,8 @@ defmodule McpServer.Http.Usage do
           quota: Quota.t(),
           totals: :counters.counters_ref(),
           invalid_tokens: InvalidTokens.t(),
-          overload: Overload.t()
+          overload: Overload.t(),
+          max_tool_share: 1..100
         }
 
   @doc "The counters of a mount with these options, see `McpServer.Quota.Kinds`."
@@ -27,7 +28,8 @@ defmodule McpServer.Http.Usage do
       quota: Quota.new(:server, options),
       totals: :counters.new(length(@totals), [:write_concurrency]),
       invalid_tokens: InvalidTokens.new(Map.get_lazy(options, :max_invalid_tokens, &InvalidTokens.default/0)),
-      overload: Overload.new()
+      overload: Overload.new(),
+      max_tool_share: Map.get(options, :max_tool_share, 100)
     }
   end
 

@@ -19,6 +19,7 @@ defmodule McpServer.Quota.Kinds do
           | :hooks
           | :exchanges
           | :calls
+          | :tool_calls
           | :streams
           | :subscription_bytes
           | :requests
@@ -43,7 +44,8 @@ defmodule McpServer.Quota.Kinds do
   * `:unit` – what is counted
   * `:limit` – the option with the limit, also for each scheduler; or a fixed limit
   * `:share` – the option with the percent of one client, a fixed percent or part, or an option with the number itself
-  * `:client` – who a client is here, see `McpServer.Quota.Client`; `:owner` is the tenant and subject of a stored result
+  * `:client` – who a client is here, see `McpServer.Quota.Client`; `:owner` is the tenant and subject of a stored result,
+    `:tool` is a tool
   * `:full` – whether a client above its share is refused or loses its oldest items, or whether clients share what is there
   * `:by` – the module that counts
   * `:fits` – the option with the size of the largest single item, which always fits into a share
@@ -55,7 +57,7 @@ defmodule McpServer.Quota.Kinds do
           required(:by) => module(),
           optional(:limit) => atom() | {:each_scheduler, atom()} | pos_integer(),
           optional(:share) => atom() | 1..100 | {:part, pos_integer()} | {:count, atom() | pos_integer()},
-          optional(:client) => :address | :principal | :owner,
+          optional(:client) => :address | :principal | :owner | :tool,
           optional(:full) => :refused | :displaced | :shared,
           optional(:fits) => atom(),
           optional(:within) => name()
@@ -73,6 +75,15 @@ defmodule McpServer.Quota.Kinds do
     body_bytes: Map.merge(@of_address, %{limit: :max_body_bytes_in_flight, unit: :bytes, fits: :max_message_bytes}),
     hooks: Map.put(@of_address, :limit, :max_hooks),
     calls: Map.put(@of_server, :limit, {:each_scheduler, :max_calls}),
+    # Of them, the calls of one tool.
+    tool_calls: %{
+      of: :server,
+      unit: :count,
+      by: McpServer.Dispatch.ToolPlaces,
+      within: :calls,
+      share: :max_tool_share,
+      client: :tool
+    },
     streams: Map.put(@of_server, :limit, {:each_scheduler, :max_streams}),
     subscription_bytes: Map.merge(@of_server, %{limit: :max_subscription_bytes, unit: :bytes}),
     # Requests that wait for a session or for stored results. Under a plug each has a process of the web server.

@@ -32,6 +32,7 @@ defmodule McpServer.Router.ToolDefinition do
             visibility: {:list, {:in, ~w(model app)}},
             timeout: :any,
             cancel_grace: :count,
+            max_concurrent: :count,
             requires: {:list, {:in, ~w(sampling elicitation roots)}},
             input_schema: :any,
             output_schema: :any,
@@ -107,6 +108,7 @@ defmodule McpServer.Router.ToolDefinition do
     check_options!(options, what, place)
     check_budget!(options[:result_budget], what, place)
     check_grace!(options[:cancel_grace], what, place)
+    check_concurrent!(options[:max_concurrent], what, place)
     options = Map.put(options, :access, Access.new!(options, Scope.server(module).scopes, what, place))
     Formats.check!(options, what, place)
     Arguments.check_struct!(options[:struct], what, place)
@@ -194,6 +196,11 @@ defmodule McpServer.Router.ToolDefinition do
   end
 
   defp check_budget!(_budget, _what, _place), do: :ok
+
+  defp check_concurrent!(0, what, place),
+    do: Refusal.refuse!(place, "the max_concurrent of #{what} is at least 1, got: 0")
+
+  defp check_concurrent!(_most, _what, _place), do: :ok
 
   defp check_grace!(grace, what, place) when is_integer(grace) and grace > @max_grace do
     Refusal.refuse!(place, "the cancel_grace of #{what} is at most #{@max_grace} milliseconds, got: #{grace}")
@@ -345,6 +352,7 @@ defmodule McpServer.Router.ToolDefinition do
       handler: tool.handler,
       timeout: tool.options[:timeout],
       cancel_grace: tool.options[:cancel_grace] || 0,
+      max_concurrent: tool.options[:max_concurrent],
       requires: Enum.map(tool.options[:requires] || [], &Map.fetch!(@capabilities, &1)),
       task_start: if(tool.options[:task_start] == "handler", do: :handler, else: :call),
       result_budget: tool.options[:result_budget],

@@ -4,7 +4,7 @@ defmodule McpServer.Tasks.Runner do
 
   alias McpServer.{Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
   alias McpServer.Call.Trace
-  alias McpServer.Dispatch.{Answer, Around, Asked, Budget, Failure, InvalidResult, Outcome, Questions}
+  alias McpServer.Dispatch.{Answer, Asked, Budget, Failure, InvalidResult, Outcome, Questions, ToolPlaces}
   alias McpServer.Native.Dirty
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
@@ -47,7 +47,7 @@ defmodule McpServer.Tasks.Runner do
   end
 
   defp enter(call, conn, id, round) do
-    returned = Around.run(call, conn)
+    returned = ToolPlaces.run(call, conn)
 
     case Outcome.of(call.request, returned, conn, call.entry) do
       {:input, inputs, state} -> ask(call, conn, id, {inputs, state}, round)

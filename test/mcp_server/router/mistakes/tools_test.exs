@@ -46,7 +46,7 @@ defmodule McpServer.Router.Mistakes.ToolsTest do
     assert_refused(
       3,
       ~s(tool "add" has no option zzz. Its options are: title, hints, annotations, ui, visibility, ) <>
-        "timeout, cancel_grace, requires, input_schema, output_schema, additional_properties, icons, execution, task_support, " <>
+        "timeout, cancel_grace, max_concurrent, requires, input_schema, output_schema, additional_properties, icons, execution, task_support, " <>
         "task_start, meta, tags, result_budget, formats, repair, undeclared, arguments, struct, lint, authorize, visible, scopes, listed",
       ~s(tool "add", "Adds", McpServer.Handlers, :echo, zzz: [:read_only])
     )
@@ -91,6 +91,14 @@ defmodule McpServer.Router.Mistakes.ToolsTest do
       3,
       ~s(tool "add" has both `hints:` and `annotations:`, which say the same: keep one),
       ~s(tool "add", "Adds", McpServer.Handlers, :echo, hints: [], annotations: [title: "Add"])
+    )
+  end
+
+  test "a tool that may never run" do
+    assert_refused(
+      3,
+      ~s(the max_concurrent of tool "add" is at least 1, got: 0),
+      ~s(tool "add", "Adds", McpServer.Handlers, :echo, max_concurrent: 0)
     )
   end
 

@@ -1,0 +1,116 @@
+defmodule McpServer.Dispatch.ToolPlaces do
+  @moduledoc false
+  # The places of one tool among the calls that run at once.
+  #
+  # A tool that hangs takes only a part of the places of its server, client and session, so that calls of other tools
+  # still run. With `max_concurrent:` a tool also has a limit for the node, whoever calls it. A call waits for no place: it
+  # is refused, and while it waits for the client's input it has none.
+  #
+  # A call that is killed gives nothing back. When a limit is reached, the places of ended processes are given back first.
+
+  alias McpServer.{Conn, Quota}
+  alias McpServer.Dispatch.Around
+  alias McpServer.Quota.Client
+
+  @table __MODULE__
+  @holders Module.concat(__MODULE__, Holders)
+
+  # A flood of refused calls must not search for ended processes all the time: only in a twentieth of it.
+  @pause 20
+  # The longest delay that a refused call is told, in seconds. They are random, so that not all calls come back at once.
+  @most_delay 3
+
+  @typedoc "Whose calls are counted, and how many of them may be of one tool."
+  @type share :: {of :: term(), most :: pos_integer()}
+
+  @doc "Makes the tables. The calling process owns them."
+  @spec create_tables() :: :ok
+  def create_tables do
+    :ets.new(@table, [:named_table, :public, write_concurrency: true])
+    :ets.new(@holders, [:named_table, :public, :ordered_set, write_concurrency: true])
+    :ok
+  end
+
+  @doc "What one tool may have of the server's places and of the client's, in percent."
+  @spec shares(Quota.t(), Client.t(), percent :: 1..100) :: [share()]
+  def shares(%{counters: server} = quota, client, percent) do
+    {limit, share} = Quota.bound(quota, :calls)
+    of_client = if client, do: [{{server, client}, share}], else: []
+    for {of, most} <- [{server, limit} | of_client], most != :infinity, do: {of, part(most, percent)}
+  end
+
+  @doc """
+  The percent of a number of places, rounded up: one tool may have all of a few places.
+
+      iex> for most <- [1, 3, 4, 100], do: McpServer.Dispatch.ToolPlaces.part(most, 75)
+      [1, 3, 3, 75]
+  """
+  @spec part(most :: pos_integer(), percent :: 1..100) :: pos_integer()
+  def part(most, percent), do: div(most * percent + 99, 100)
+
+  @doc "Calls the handler of a tool in its places, and others without places. Without a free place the handler is not called."
+  @spec run(Around.call(), Conn.t()) :: term()
+  def run(%{entry: entry, request: %{kind: :tool}} = call, conn) do
+    case places(call.catalog.router, entry, conn) do
+      [] ->
+        Around.run(call, conn)
+
+      places ->
+        if take(places, []),
+          do: run_and_give(call, conn, places),
+          else: {:error, {:retry_after, Enum.random(1..@most_delay)}}
+    end
+  end
+
+  def run(call, conn), do: Around.run(call, conn)
+
+  defp run_and_give(call, conn, places) do
+    Around.run(call, conn)
+  after
+    for {place, _most} <- places, do: give_back({place, self()})
+  end
+
+  defp places(router, %{name: name, max_concurrent: most}, conn) do
+    own = if most, do: [{{router, name}, most}], else: []
+    shares = with(%{tool_shares: shares} <- conn.call, do: shares, else: (_task_or_none -> []))
+    for {of, most} <- shares, reduce: own, do: (places -> [{{of, name}, most} | places])
+  end
+
+  defp take([], _taken), do: true
+
+  defp take([{place, most} | places], taken) do
+    if add(place) <= most or room?(place, most) do
+      :ets.insert(@holders, {{place, self()}})
+      take(places, [place | taken])
+    else
+      subtract(place)
+      for place <- taken, do: give_back({place, self()})
+      false
+    end
+  end
+
+  # Whether there is room once the places of ended processes were given back.
+  defp room?(place, most) do
+    began = System.monotonic_time()
+
+    if began >= :ets.lookup_element(@table, place, 3) do
+      for [pid] <- :ets.match(@holders, {{place, :"$1"}}), not Process.alive?(pid), do: give_back({place, pid})
+      ended = System.monotonic_time()
+      :ets.update_element(@table, place, {3, ended + @pause * (ended - began)})
+      :ets.lookup_element(@table, place, 2) <= most
+    else
+      false
+    end
+  end
+
+  defp give_back({place, _pid} = holder), do: if(:ets.take(@holders, holder) != [], do: subtract(place))
+
+  # The row of a place: how many calls have it, and the time of the next search for ended ones.
+  defp add(place), do: :ets.update_counter(@table, place, {2, 1}, {place, 0, System.monotonic_time()})
+
+  # Deletes a row of no calls, unless another process has changed it meanwhile.
+  defp subtract(place) do
+    if :ets.update_counter(@table, place, {2, -1}) == 0, do: :ets.match_delete(@table, {place, 0, :_})
+    :ok
+  end
+end

@@ -1,0 +1,202 @@
+defmodule McpServer.HttpToolPlacesTest do
+  # How many calls of one tool run at once: its share of the places of a server, a client and a session, and its own
+  # limit for the node. Each is given back whatever way a call ends.
+  use McpServer.HttpCase, async: true
+
+  import McpServer.HttpRequests
+
+  alias __MODULE__.{Alone, Handlers, Others, Router}
+  alias McpServer.Dispatch.ToolPlaces
+
+  doctest ToolPlaces
+
+  defmodule Router do
+    use McpServer.Router, name: "places"
+
+    tool "limited", "Runs until the test ends it", Handlers, :run, max_concurrent: 2
+    tool "hangs", "Runs until the test ends it", Handlers, :run
+    tool "echo", "Answers at once", Handlers, :echo
+  end
+
+  defmodule Others do
+    @moduledoc false
+    use McpServer.Router, name: "others"
+
+    tool "limited", "Runs until the test ends it", Handlers, :run, max_concurrent: 1, task_support: :optional
+    tool "asks", "Asks for a name", Handlers, :ask, max_concurrent: 1
+  end
+
+  defmodule Alone do
+    @moduledoc false
+    use McpServer.Router, name: "alone"
+
+    tool "alone", "Runs until the test ends it", Handlers, :run, max_concurrent: 1
+  end
+
+  defmodule Handlers do
+    @moduledoc false
+    use McpServer.Controller
+
+    @form %{"type" => "object", "properties" => %{}}
+
+    def run(_conn, %{"test" => test}) do
+      send(test |> String.to_charlist() |> :erlang.list_to_pid(), {:runs, self()})
+      receive(do: (:end -> {:ok, "done"}))
+    end
+
+    def run(_conn, _arguments), do: {:ok, "done"}
+
+    def ask(conn, _arguments) do
+      if input(conn, "name"), do: {:ok, "done"}, else: input_required(name: elicit("Your name?", @form))
+    end
+
+    def echo(_conn, _arguments), do: {:ok, "echo"}
+  end
+
+  @doc false
+  def who(request) do
+    case List.keyfind(request.req_headers, "authorization", 0) do
+      {_name, "Bearer " <> name} -> {:ok, name}
+      nil -> {:ok, "nobody"}
+    end
+  end
+
+  @busy ~r/^Too many calls. Try again in [1-3] seconds?\.$/
+
+  defp call(tool, session, name, arguments \\ %{}) do
+    options = [id: "#{System.unique_integer([:positive])}"]
+
+    request =
+      if session,
+        do: HttpSession.of(session, legacy_call(tool, arguments, options)),
+        else: modern_call(tool, arguments, options)
+
+    as(request, name)
+  end
+
+  defp begin(server, tool, session, name \\ "nobody") do
+    arguments = %{"test" => self() |> :erlang.pid_to_list() |> to_string()}
+    peer = HttpClient.start(server, call(tool, session, name, arguments))
+    assert_receive {:runs, call}, 30_000
+    {peer, call}
+  end
+
+  defp finish({peer, call}) do
+    send(call, :end)
+    assert [answer] = HttpClient.messages(peer, HttpPeer.response(peer))
+    assert HttpClient.text(answer) == "done"
+  end
+
+  defp refused(server, tool, session, name \\ "nobody") do
+    {response, [answer]} = HttpClient.exchange(server, call(tool, session, name))
+    assert HttpClient.text(answer) =~ @busy
+    assert String.to_integer(HttpResponse.header(response, "retry-after")) in 1..3
+    response.status
+  end
+
+  defp said(server, tool, session, name \\ "nobody") do
+    {_response, [answer]} = HttpClient.exchange(server, call(tool, session, name))
+    HttpClient.text(answer)
+  end
+
+  defp session(server, name \\ "nobody"),
+    do: HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer #{name}"}])
+
+  # `http: [max_calls: 5]` is five places for each scheduler. A tool has three quarters of them, rounded up.
+  @places 5 * System.schedulers_online()
+  @of_tool div(@places * 3 + 3, 4)
+
+  both "one that hangs leaves places of the server to others", [router: Router, http: [max_calls: 5]], %{server: server} do
+    calls = for _ <- 1..@of_tool, do: begin(server, "hangs", nil)
+    assert refused(server, "hangs", nil) == 429
+    assert said(server, "echo", nil) == "echo"
+    session = session(server)
+    assert refused(server, "hangs", session) == 429
+    assert said(server, "echo", session) == "echo"
+    finish(hd(calls))
+    assert said(server, "hangs", session) == "done"
+    again = begin(server, "hangs", session)
+    assert refused(server, "hangs", nil) == 429
+    Enum.each([again | tl(calls)], &finish/1)
+    assert said(server, "hangs", nil) == "done"
+  end
+
+  both "may have all places", [router: Router, http: [max_calls: 5, max_tool_share: 100]], %{server: server} do
+    calls = for _ <- 1..@places, do: begin(server, "hangs", nil)
+    assert {%{status: 503}, _error} = HttpClient.exchange(server, call("hangs", nil, "nobody"))
+    Enum.each(calls, &finish/1)
+  end
+
+  both "one that hangs leaves places of the client to others",
+       [router: Router, identify: &__MODULE__.who/1, http: [max_calls: 20, max_share: 25]],
+       %{server: server} do
+    of_client = div(20 * System.schedulers_online(), 4)
+    calls = for _ <- 1..div(of_client * 3 + 3, 4), do: begin(server, "hangs", nil, "eve")
+    assert refused(server, "hangs", nil, "eve") == 429
+    assert said(server, "echo", nil, "eve") == "echo"
+    assert said(server, "hangs", nil, "ada") == "done"
+    Enum.each(calls, &finish/1)
+  end
+
+  both "one that hangs leaves places of the session to others", [router: Router, limits: [max_calls: 4]], %{
+    server: server
+  } do
+    session = session(server)
+    calls = for _ <- 1..3, do: begin(server, "hangs", session)
+    assert refused(server, "hangs", session) == 429
+    assert said(server, "echo", session) == "echo"
+    assert said(server, "hangs", session(server)) == "done"
+    Enum.each(calls, &finish/1)
+  end
+
+  # The limit of a tool is that of the node, so that two tests at once would share it.
+  test "max_concurrent: is the limit of a tool for the node, in both eras, until a call ends in any way" do
+    [one, other] = for kind <- [:listener, :plug], do: HttpServers.start(kind, router: Router)
+    session = session(other)
+    stays = begin(one, "limited", nil)
+    {peer, killed} = begin(other, "limited", session)
+
+    for {server, session} <- [{one, nil}, {other, nil}, {other, session}],
+        do: assert(refused(server, "limited", session) == 429)
+
+    Process.exit(killed, :kill)
+    assert [%{"result" => %{"isError" => true}}] = HttpClient.messages(peer, HttpPeer.response(peer))
+    eventually(fn -> said(one, "limited", nil) == "done" end)
+
+    {peer, cancelled} = begin(one, "limited", nil)
+    assert refused(other, "limited", nil) == 429
+    HttpPeer.close(peer)
+    HttpScript.gone(cancelled)
+    eventually(fn -> said(other, "limited", session) == "done" end)
+    finish(stays)
+  end
+
+  test "max_concurrent: counts tasks, and no calls that wait for their client" do
+    arguments = %{"test" => self() |> :erlang.pid_to_list() |> to_string()}
+    server = HttpServers.start(:listener, router: Others)
+    session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
+    params = %{"name" => "limited", "arguments" => arguments, "task" => %{}}
+    assert %{"result" => %{"task" => _}} = HttpSession.answer(session, legacy("tools/call", params))
+    assert_receive {:runs, task}, 30_000
+    assert refused(server, "limited", session) == 429
+    send(task, :end)
+    HttpScript.gone(task)
+    assert said(server, "limited", session) == "done"
+
+    for id <- ["first", "second"] do
+      {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("asks", %{}, id: id))
+      assert %{"method" => "elicitation/create"} = HttpClient.message(peer)
+    end
+  end
+
+  test "max_concurrent: holds for calls of the router, too" do
+    arguments = %{"test" => self() |> :erlang.pid_to_list() |> to_string()}
+    call = Task.async(fn -> Alone.call_tool(%McpServer.Conn{}, "alone", arguments) end)
+    assert_receive {:runs, running}, 30_000
+    assert {:error, text} = Alone.call_tool(%McpServer.Conn{}, "alone", %{})
+    assert text =~ @busy
+    send(running, :end)
+    assert {:ok, [%{text: "done"}]} = Task.await(call)
+    assert {:ok, [%{text: "done"}]} = Alone.call_tool(%McpServer.Conn{}, "alone", %{})
+  end
+end
