@@ -173,6 +173,13 @@ defmodule McpServer.ServerOptions do
       doc: "percent of the calls of the server, of a client and of a session that may be of one tool, rounded up",
       beyond: "429 and `Retry-After`: the model reads that there are too many calls"
     ],
+    max_computing: [
+      :count,
+      default: 4,
+      doc:
+        "concurrent calls of one tool that computes for some milliseconds, for each scheduler, while the schedulers are busy",
+      beyond: "429 and `Retry-After`"
+    ],
     max_address_share: [
       :percent,
       default: 25,
@@ -302,7 +309,8 @@ defmodule McpServer.ServerOptions do
   @spec http_settings() :: [atom()]
   def http_settings,
     do:
-      Keyword.keys(@http ++ @plug_http) -- [:max_calls, :max_streams, :max_hooks, :max_invalid_tokens, :max_tool_share]
+      Keyword.keys(@http ++ @plug_http) --
+        [:max_calls, :max_streams, :max_hooks, :max_invalid_tokens, :max_tool_share, :max_computing]
 
   @doc "The names of the socket limits of `McpServer.HttpServer`."
   @spec sockets() :: [atom()]

@@ -46,7 +46,7 @@ defmodule McpServer.HttpSessionCallsTest do
 
   test "of one session in five seconds look for its end in the shared store once" do
     opened = System.monotonic_time(:millisecond)
-    in_flight = InFlight.new(1, Quota.new(:server, %{}), nil)
+    in_flight = InFlight.new(1, Quota.new(:server, %{}), nil, {100, :infinity})
     now = System.monotonic_time(:millisecond)
 
     assert for(

@@ -15,6 +15,7 @@ defmodule McpServer.HttpToolPlacesTest do
 
     tool "limited", "Runs until the test ends it", Handlers, :run, max_concurrent: 2
     tool "hangs", "Runs until the test ends it", Handlers, :run
+    tool "computes", "Runs until the test ends it, and computes", Handlers, :compute
     tool "echo", "Answers at once", Handlers, :echo
   end
 
@@ -45,6 +46,19 @@ defmodule McpServer.HttpToolPlacesTest do
     end
 
     def run(_conn, _arguments), do: {:ok, "done"}
+
+    # Its first step alone is a call of a tool that computes.
+    def compute(_conn, %{"test" => test}) do
+      spin(1_000_000)
+      send(test |> String.to_charlist() |> :erlang.list_to_pid(), {:runs, self()})
+      spin(:infinity)
+    end
+
+    def compute(_conn, _arguments), do: {:ok, "done"}
+
+    defp spin(0), do: nil
+    defp spin(left) when is_integer(left), do: spin(left - 1)
+    defp spin(:infinity), do: receive(do: (:end -> {:ok, "done"}), after: (0 -> spin(:infinity)))
 
     def ask(conn, _arguments) do
       if input(conn, "name"), do: {:ok, "done"}, else: input_required(name: elicit("Your name?", @form))
@@ -147,6 +161,25 @@ defmodule McpServer.HttpToolPlacesTest do
     assert said(server, "echo", session) == "echo"
     assert said(server, "hangs", session(server)) == "done"
     Enum.each(calls, &finish/1)
+  end
+
+  # Earlier, so many calls shared the schedulers as there were places.
+  both "few calls of one that computes run while the schedulers are busy",
+       [router: Router, http: [max_computing: 2]],
+       %{
+         server: server
+       } do
+    most = 2 * System.schedulers_online()
+    [first | others] = for _ <- 1..most, do: begin(server, "computes", nil)
+    # Now it is known that the tool computes.
+    finish(first)
+    again = begin(server, "computes", nil)
+    assert refused(server, "computes", nil) == 429
+    assert said(server, "echo", nil) == "echo"
+    waiting = for _ <- 1..(most + 1), do: begin(server, "hangs", nil)
+    Enum.each([again | others], &finish/1)
+    assert said(server, "computes", nil) == "done"
+    Enum.each(waiting, &finish/1)
   end
 
   # The limit of a tool is that of the node, so that two tests at once would share it.

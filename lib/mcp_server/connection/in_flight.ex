@@ -67,13 +67,13 @@ defmodule McpServer.Connection.InFlight do
   end
 
   @doc """
-  The shared state of a client's session with places for so many calls. Each is also a place of the server. One tool may
-  have `tool_share` percent of the places.
+  The shared state of a client's session with places for so many calls. Each is also a place of the server. `bounds`
+  are those of a tool.
   """
-  @spec new(most :: pos_integer(), Quota.t(), Client.t(), tool_share :: 1..100) :: t()
-  def new(most, quota, client, tool_share \\ 100) do
+  @spec new(most :: pos_integer(), Quota.t(), Client.t(), ToolPlaces.bounds()) :: t()
+  def new(most, quota, client, bounds) do
     counters = :atomics.new(@slots, signed: true)
-    shares = [{counters, ToolPlaces.part(most, tool_share)} | ToolPlaces.shares(quota, client, tool_share)]
+    shares = [ToolPlaces.share(counters, most, bounds) | ToolPlaces.shares(quota, client, bounds)]
     in_flight = %__MODULE__{counters: counters, most: most, quota: quota, client: client, tool_shares: shares}
     put_level(in_flight, %Session{}.log_level)
     seen(in_flight)

@@ -6,6 +6,10 @@ defmodule McpServer.Dispatch.ToolPlaces do
   # still run. With `max_concurrent:` a tool also has a limit for the node, whoever calls it. A call waits for no place: it
   # is refused, and while it waits for the client's input it has none.
   #
+  # Calls that compute share the schedulers, so each takes as many times longer as there are others: thousands of places do
+  # not bound that. So while the schedulers are busy, few calls of a tool that computes run at once. What a tool computes
+  # is measured in reductions, which a call that waits for a database or a network does not spend.
+  #
   # A call that is killed gives nothing back. When a limit is reached, the places of ended processes are given back first.
 
   alias McpServer.{Conn, Quota}
@@ -17,11 +21,16 @@ defmodule McpServer.Dispatch.ToolPlaces do
 
   # A flood of refused calls must not search for ended processes all the time: only in a twentieth of it.
   @pause 20
+  # Reductions of a call of such a tool, some milliseconds: many times what the library itself spends.
+  @much 40_000
+  # The part of a new call in a tool's mean of reductions.
+  @weight 4
+
   # The longest delay that a refused call is told, in seconds. They are random, so that not all calls come back at once.
   @most_delay 3
 
-  @typedoc "Whose calls are counted, and how many of them may be of one tool."
-  @type share :: {of :: term(), most :: pos_integer()}
+  @typedoc "Whose calls are counted, how many of them may be of one tool, and of one that computes."
+  @type share :: {of :: term(), most :: pos_integer(), computing :: pos_integer() | :infinity}
 
   @doc "Makes the tables. The calling process owns them."
   @spec create_tables() :: :ok
@@ -31,13 +40,29 @@ defmodule McpServer.Dispatch.ToolPlaces do
     :ok
   end
 
-  @doc "What one tool may have of the server's places and of the client's, in percent."
-  @spec shares(Quota.t(), Client.t(), percent :: 1..100) :: [share()]
-  def shares(%{counters: server} = quota, client, percent) do
-    {limit, share} = Quota.bound(quota, :calls)
-    of_client = if client, do: [{{server, client}, share}], else: []
-    for {of, most} <- [{server, limit} | of_client], most != :infinity, do: {of, part(most, percent)}
+  @typedoc "The percent of other limits that one tool may have, and the calls of one that computes."
+  @type bounds :: {percent :: 1..100, computing :: pos_integer() | :infinity}
+
+  @doc "The bounds of a server with these options. Without an option there is no bound."
+  @spec bounds(%{optional(atom()) => term()}) :: bounds()
+  def bounds(options) do
+    computing =
+      with %{max_computing: most} <- options, do: most * System.schedulers_online(), else: (_none -> :infinity)
+
+    {Map.get(options, :max_tool_share, 100), computing}
   end
+
+  @doc "What one tool may have of the server's places and of the client's."
+  @spec shares(Quota.t(), Client.t(), bounds()) :: [share()]
+  def shares(%{counters: server} = quota, client, {percent, computing} = bounds) do
+    {limit, share} = Quota.bound(quota, :calls)
+    of_client = if client, do: [share({server, client}, share, bounds)], else: []
+    [{server, part(limit, percent), computing} | of_client]
+  end
+
+  @doc "What one tool may have of a number of places."
+  @spec share(of :: term(), most :: pos_integer() | :infinity, bounds()) :: share()
+  def share(of, most, {percent, _computing}), do: {of, part(most, percent), :infinity}
 
   @doc """
   The percent of a number of places, rounded up: one tool may have all of a few places.
@@ -45,7 +70,8 @@ defmodule McpServer.Dispatch.ToolPlaces do
       iex> for most <- [1, 3, 4, 100], do: McpServer.Dispatch.ToolPlaces.part(most, 75)
       [1, 3, 3, 75]
   """
-  @spec part(most :: pos_integer(), percent :: 1..100) :: pos_integer()
+  @spec part(most :: pos_integer() | :infinity, percent :: 1..100) :: pos_integer() | :infinity
+  def part(:infinity, _percent), do: :infinity
   def part(most, percent), do: div(most * percent + 99, 100)
 
   @doc "Calls the handler of a tool in its places, and others without places. Without a free place the handler is not called."
@@ -65,21 +91,26 @@ defmodule McpServer.Dispatch.ToolPlaces do
   def run(call, conn), do: Around.run(call, conn)
 
   defp run_and_give(call, conn, places) do
-    Around.run(call, conn)
+    before = reductions()
+    returned = Around.run(call, conn)
+    for {place, _most, computing} <- places, computing != :infinity, do: note(place, reductions() - before, computing)
+    returned
   after
-    for {place, _most} <- places, do: give_back({place, self()})
+    for {place, _most, _computing} <- places, do: give_back({place, self()})
   end
 
   defp places(router, %{name: name, max_concurrent: most}, conn) do
-    own = if most, do: [{{router, name}, most}], else: []
+    own = if most, do: [{{router, name}, most, :infinity}], else: []
     shares = with(%{tool_shares: shares} <- conn.call, do: shares, else: (_task_or_none -> []))
-    for {of, most} <- shares, reduce: own, do: (places -> [{{of, name}, most} | places])
+    for {of, most, computing} <- shares, reduce: own, do: (places -> [{{of, name}, most, computing} | places])
   end
 
   defp take([], _taken), do: true
 
-  defp take([{place, most} | places], taken) do
-    if add(place) <= most or room?(place, most) do
+  defp take([{place, most, computing} | places], taken) do
+    count = add(place)
+
+    if (count <= most or room?(place, most)) and (count <= computing or not busy?(place, computing)) do
       :ets.insert(@holders, {{place, self()}})
       take(places, [place | taken])
     else
@@ -103,14 +134,28 @@ defmodule McpServer.Dispatch.ToolPlaces do
     end
   end
 
+  # Whether one more call of a tool that computes would make the others slower.
+  defp busy?(place, computing) do
+    :ets.lookup_element(@table, place, 4) >= @much and
+      :erlang.statistics(:total_run_queue_lengths) >= div(computing, 2) and not room?(place, computing)
+  end
+
+  # The mean is of interest only where many calls run.
+  defp note(place, reductions, computing) do
+    with [{_place, count, _next_search, mean}] when 2 * count > computing <- :ets.lookup(@table, place),
+         do: :ets.update_element(@table, place, {4, mean + div(reductions - mean, @weight)})
+  end
+
+  defp reductions, do: self() |> Process.info(:reductions) |> elem(1)
+
   defp give_back({place, _pid} = holder), do: if(:ets.take(@holders, holder) != [], do: subtract(place))
 
-  # The row of a place: how many calls have it, and the time of the next search for ended ones.
-  defp add(place), do: :ets.update_counter(@table, place, {2, 1}, {place, 0, System.monotonic_time()})
+  # The row of a place: how many calls have it, the time of the next search for ended ones, and their mean of reductions.
+  defp add(place), do: :ets.update_counter(@table, place, {2, 1}, {place, 0, System.monotonic_time(), 0})
 
   # Deletes a row of no calls, unless another process has changed it meanwhile.
   defp subtract(place) do
-    if :ets.update_counter(@table, place, {2, -1}) == 0, do: :ets.match_delete(@table, {place, 0, :_})
+    if :ets.update_counter(@table, place, {2, -1}) == 0, do: :ets.match_delete(@table, {place, 0, :_, :_})
     :ok
   end
 end

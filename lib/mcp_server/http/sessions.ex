@@ -348,10 +348,10 @@ defmodule McpServer.Http.Sessions do
 
   defp session(wanted, _in_flight), do: wanted.id |> Session.new() |> Session.open(wanted.opening)
 
-  defp context(opening, %{max_calls: most}, %{quota: quota, max_tool_share: percent}, client) do
+  defp context(opening, %{max_calls: most}, %{quota: quota, tool_bounds: bounds}, client) do
     opening
     |> Map.take([:revision, :client_info, :client_capabilities])
-    |> Map.put(:in_flight, InFlight.new(most, quota, client, percent))
+    |> Map.put(:in_flight, InFlight.new(most, quota, client, bounds))
   end
 
   @doc "Makes the sessions of the client that stores most drop stored events."

@@ -79,7 +79,7 @@ defmodule McpServer.Http.StatelessCall do
 
     case Quota.take(quota, :calls, client, 1) do
       :ok ->
-        shares = ToolPlaces.shares(quota, client, mount.usage.max_tool_share)
+        shares = ToolPlaces.shares(quota, client, mount.usage.tool_bounds)
         answered = run(mount, request, origin, sink, shares)
         :ok = Quota.give(quota, :calls, client, 1)
         go_on(answered, mount, request, origin)

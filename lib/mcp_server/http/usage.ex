@@ -2,13 +2,14 @@ defmodule McpServer.Http.Usage do
   @moduledoc false
   # What clients of one mount have taken of it now, its totals since it began, and what delays and refusals are told.
 
+  alias McpServer.Dispatch.ToolPlaces
   alias McpServer.Http.{InvalidTokens, Overload}
   alias McpServer.Quota
 
   @totals [:accepted, :accept_errors, :turned_away, :requests, :refused, :delayed, :cut]
 
-  @enforce_keys [:quota, :totals, :invalid_tokens, :overload]
-  defstruct [:quota, :totals, :invalid_tokens, :overload, max_tool_share: 100]
+  @enforce_keys [:quota, :totals, :invalid_tokens, :overload, :tool_bounds]
+  defstruct [:quota, :totals, :invalid_tokens, :overload, :tool_bounds]
 
   @type total :: :accepted | :accept_errors | :turned_away | :requests | :refused | :delayed | :cut
 
@@ -18,7 +19,7 @@ defmodule McpServer.Http.Usage do
           totals: :counters.counters_ref(),
           invalid_tokens: InvalidTokens.t(),
           overload: Overload.t(),
-          max_tool_share: 1..100
+          tool_bounds: ToolPlaces.bounds()
         }
 
   @doc "The counters of a mount with these options, see `McpServer.Quota.Kinds`."
@@ -29,7 +30,7 @@ defmodule McpServer.Http.Usage do
       totals: :counters.new(length(@totals), [:write_concurrency]),
       invalid_tokens: InvalidTokens.new(Map.get_lazy(options, :max_invalid_tokens, &InvalidTokens.default/0)),
       overload: Overload.new(),
-      max_tool_share: Map.get(options, :max_tool_share, 100)
+      tool_bounds: ToolPlaces.bounds(options)
     }
   end
 
