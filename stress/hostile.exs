@@ -8,11 +8,11 @@ defmodule Stress.Hostile do
   that of a quiet server.
   """
 
-  for file <- ~w(wire attackers others attacks/bodies attacks/hoards attacks/places attacks/sockets) do
+  for file <- ~w(wire attackers others attacks/bodies attacks/hoards attacks/places attacks/sockets shares) do
     Code.require_file("hostile/#{file}.exs", __DIR__)
   end
 
-  alias Stress.Hostile.{Attackers, Attacks, Others}
+  alias Stress.Hostile.{Attackers, Attacks, Others, Shares}
   alias Stress.{Report, Server}
 
   @attacks [
@@ -22,6 +22,7 @@ defmodule Stress.Hostile do
     Attacks.Sessions,
     Attacks.Hooks,
     Attacks.Places,
+    Attacks.Departures,
     Attacks.Drips,
     Attacks.Streams,
     Attacks.HalfClosed,
@@ -43,41 +44,52 @@ defmodule Stress.Hostile do
     quiet = if short?, do: 300, else: min(@quiet_ms, duration)
     settling = if short?, do: @short_settling_ms, else: @settling_ms
     attackers = Attackers.launch()
+    findings = on_server(chosen(@attacks), attackers, {quiet, duration, settling})
+    of_owners = Shares.run(attackers, chosen(Shares.attacks()), duration)
+    Attackers.stop(attackers)
+    findings ++ of_owners
+  end
+
+  defp on_server([], _attackers, _times), do: []
+
+  defp on_server(attacks, attackers, times) do
     Report.line("", ["requests", "errors", "p99 quiet", "p99 ms", "memory MB", "RSS MB", "processes"])
-    rounds = for(attack <- chosen(), do: {attack.name(), [attack]}) ++ [{"all together", chosen()}]
+    rounds = for(attack <- attacks, do: {attack.name(), [attack]}) ++ [{"all together", attacks}]
 
     {findings, server} =
       Enum.flat_map_reduce(rounds, nil, fn {name, attacks}, server ->
-        server = server || warmed(Server.launch(), attackers)
-        {findings, held?} = round(name, attacks, {server, attackers}, {quiet, duration, settling})
+        server = server || warmed(Server.launch(), attackers, attacks)
+        {findings, held?} = round(name, attacks, {server, attackers}, times)
         {findings, if(held?, do: server, else: stopped(server))}
       end)
 
     stopped(server)
-    Attackers.stop(attackers)
     findings
   end
 
   # Allocators keep their first growth; only repeated growth is a leak. So the measurements start after every attack
   # has run once.
-  defp warmed(server, attackers) do
+  defp warmed(server, attackers, attacks) do
     before = Server.figures(server)
-    Attackers.run(attackers, chosen(), Map.take(server, [:port, :hooks_port]), @warm_ms)
+    Attackers.run(attackers, attacks, Map.take(server, [:port, :hooks_port]), @warm_ms)
     Server.settled(server, before)
     server
   end
 
   # `STRESS_ATTACKS` selects attacks by a part of their names.
-  defp chosen do
+  defp chosen(attacks) do
     case System.get_env("STRESS_ATTACKS") do
-      nil -> @attacks
-      names -> named(Regex.compile!(names))
+      nil -> attacks
+      names -> named(attacks, Regex.compile!(names))
     end
   end
 
-  defp named(pattern) do
-    with [] <- Enum.filter(@attacks, fn attack -> attack.name() =~ pattern end),
-         do: raise("STRESS_ATTACKS matches no attack; there are: #{Enum.map_join(@attacks, "; ", & &1.name())}")
+  defp named(attacks, pattern) do
+    all = @attacks ++ Shares.attacks()
+
+    if Enum.any?(all, &(&1.name() =~ pattern)),
+      do: Enum.filter(attacks, &(&1.name() =~ pattern)),
+      else: raise("STRESS_ATTACKS matches no attack; there are: #{Enum.map_join(all, "; ", & &1.name())}")
   end
 
   # The effects of an attack must not count for the next attack.

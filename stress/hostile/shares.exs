@@ -1,0 +1,67 @@
+defmodule Stress.Hostile.Shares do
+  @moduledoc """
+  One greedy principal against clients that own something.
+
+  Whatever it does, nobody else loses a result, a session or a task, or waits longer than a second for a place. It cannot
+  tell a hidden tool from one that does not exist. The server, the greedy principal and the owners each have a VM.
+  """
+
+  for file <- ~w(site greed owners hidden), do: Code.require_file("shares/#{file}.exs", __DIR__)
+
+  alias McpServer.HttpVm
+  alias Stress.Hostile.Attackers
+  alias Stress.Hostile.Shares
+  alias Stress.Hostile.Shares.{Hidden, Owners, Site}
+  alias Stress.Report
+
+  @attacks [
+    Shares.EndedSessions,
+    Shares.Stored,
+    Shares.Tasks,
+    Shares.Calls,
+    Shares.SlowReaders,
+    Shares.LongWork,
+    Shares.OthersSessions
+  ]
+
+  @longest_ms 1_000
+  # 10,000 pairs in four minutes.
+  @ms_per_pair 24
+
+  @doc "The attacks."
+  @spec attacks() :: [module()]
+  def attacks, do: @attacks
+
+  @doc "Runs these attacks one by one, then all at once, each for `duration` milliseconds."
+  @spec run(HttpVm.t(), [module()], pos_integer()) :: [{String.t(), boolean()} | {String.t(), boolean(), :timed}]
+  def run(_attackers, [], _duration), do: []
+
+  def run(attackers, attacks, duration) do
+    Report.line("", ["requests", "of owners", "errors", "longest ms", "lost"])
+    {vm, port} = Site.launch()
+    owners = Owners.start(port)
+    rounds = for(attack <- attacks, do: {attack.name(), [attack]}) ++ [{"all of them", attacks}]
+
+    findings =
+      Enum.flat_map(rounds, fn {name, attacks} -> round(name, attacks, attackers, {port, owners}, duration) end)
+
+    lost = Owners.lost(owners)
+    hidden = Hidden.run(port, div(duration, @ms_per_pair))
+    HttpVm.stop(vm)
+    Report.line("at the end", ["", "", "", "", "#{length(lost)}"])
+    [{Enum.join(["nobody has lost anything to another" | Enum.uniq(lost)], "; "), lost == []} | findings] ++ hidden
+  end
+
+  defp round(name, attacks, attackers, {port, owners}, duration) do
+    _before = Owners.take(owners)
+    {requests, found} = Attackers.run(attackers, attacks, %{port: port}, duration)
+    %{longest: longest, requests: of_owners, errors: errors} = Owners.take(owners)
+    Report.line(name, ["#{requests}", "#{of_owners}", "#{length(errors)}", "#{longest}", ""])
+    for {error, count} <- errors |> Enum.frequencies() |> Enum.take(3), do: IO.puts("      #{count} x #{error}")
+
+    [
+      {Enum.join(["#{name}: #{length(errors)} errors of owners" | found], "; "), errors == [] and found == []},
+      {"#{name}: an owner waits #{longest} ms for a place, #{@longest_ms} at most", longest <= @longest_ms, :timed}
+    ]
+  end
+end
