@@ -205,7 +205,7 @@ async function tasks(page, era) {
   checks.equal(`${era}: a task`, (await page.results())[0].texts, ["Computed pi."]);
   await start("confirm_delete", { filename: "a.txt" });
   await page.dialog();
-  await page.fill({ ok: "true" }, "dialog");
+  await page.fill({ confirm: "true" }, "dialog");
   await page.press("Accept", "dialog");
   checks.equal(`${era}: a task that asks`, (await page.results())[0].texts, ["Deleted a.txt."]);
   await start("slow_compute", { seconds: "30", label: "e" }, "working");
