@@ -66,7 +66,7 @@ defmodule Stress.Hostile.Shares.Owners do
     owner = %{owner | session: HttpResponse.header(opened, "mcp-session-id")}
     202 = in_session(owner, HttpRequests.legacy("notifications/initialized", %{}, id: nil)).status
     ":ok" = text(in_session(owner, HttpRequests.legacy_call("keep")))
-    task = %{"name" => "sleep", "arguments" => %{"ms" => 1}, "task" => %{}}
+    task = %{"name" => "sleep", "arguments" => %{"ms" => 1}, "task" => %{"ttl" => 3_600_000}}
     %{"result" => %{"task" => %{"taskId" => task}}} = json(in_session(owner, HttpRequests.legacy("tools/call", task)))
     store = HttpRequests.modern_call("store", %{"rows" => 5})
     %{owner | task: task, results: for(_ <- 1..@results, do: text(send_request(owner, store)))}
