@@ -32,6 +32,7 @@ defmodule McpServer.HttpToolPlacesTest do
     use McpServer.Router, name: "alone"
 
     tool "alone", "Runs until the test ends it", Handlers, :run, max_concurrent: 1
+    tool "nests", "Calls itself", Handlers, :nest, max_concurrent: 1
   end
 
   defmodule Handlers do
@@ -63,6 +64,11 @@ defmodule McpServer.HttpToolPlacesTest do
     def ask(conn, _arguments) do
       if input(conn, "name"), do: {:ok, "done"}, else: input_required(name: elicit("Your name?", @form))
     end
+
+    def nest(_conn, %{"levels" => 0}), do: {:ok, "done"}
+
+    def nest(conn, %{"levels" => levels}),
+      do: apply(McpServer.HttpToolPlacesTest.Alone, :call_tool, [conn, "nests", %{"levels" => levels - 1}])
 
     def echo(_conn, _arguments), do: {:ok, "echo"}
   end
@@ -231,5 +237,9 @@ defmodule McpServer.HttpToolPlacesTest do
     send(running, :end)
     assert {:ok, [%{text: "done"}]} = Task.await(call)
     assert {:ok, [%{text: "done"}]} = Alone.call_tool(%McpServer.Conn{}, "alone", %{})
+  end
+
+  test "max_concurrent: lets a handler call its own tool" do
+    for _ <- 1..2, do: assert({:ok, _content} = Alone.call_tool(%McpServer.Conn{}, "nests", %{"levels" => 2}))
   end
 end

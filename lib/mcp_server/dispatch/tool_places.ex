@@ -10,7 +10,8 @@ defmodule McpServer.Dispatch.ToolPlaces do
   # not bound that. So while the schedulers are busy, few calls of a tool that computes run at once. What a tool computes
   # is measured in reductions, which a call that waits for a database or a network does not spend.
   #
-  # A call that is killed gives nothing back. When a limit is reached, the places of ended processes are given back first.
+  # A handler that calls its own tool does so in the place that it has. A call that is killed gives nothing back: when a
+  # limit is reached, the places of ended processes are given back first.
 
   alias McpServer.{Conn, Quota}
   alias McpServer.Dispatch.Around
@@ -77,7 +78,7 @@ defmodule McpServer.Dispatch.ToolPlaces do
   @doc "Calls the handler of a tool in its places, and others without places. Without a free place the handler is not called."
   @spec run(Around.call(), Conn.t()) :: term()
   def run(%{entry: entry, request: %{kind: :tool}} = call, conn) do
-    case places(call.catalog.router, entry, conn) do
+    case Enum.reject(places(call.catalog.router, entry, conn), &held?/1) do
       [] ->
         Around.run(call, conn)
 
@@ -104,6 +105,8 @@ defmodule McpServer.Dispatch.ToolPlaces do
     shares = with(%{tool_shares: shares} <- conn.call, do: shares, else: (_task_or_none -> []))
     for {of, most, computing} <- shares, reduce: own, do: (places -> [{{of, name}, most, computing} | places])
   end
+
+  defp held?({place, _most, _computing}), do: :ets.member(@holders, {place, self()})
 
   defp take([], _taken), do: true
 
