@@ -39,6 +39,7 @@ defmodule McpServer.Application do
           McpServer.Call.Reaper,
           {McpServer.Quota.Keeper, &McpServer.Call.Reaper.ended/1},
           McpServer.Once,
+          McpServer.Dispatch.ToolPlaces,
           McpServer.SessionStore.ETS,
           McpServer.Tasks.Server,
           McpServer.Tools.Server

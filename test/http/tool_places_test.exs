@@ -188,6 +188,19 @@ defmodule McpServer.HttpToolPlacesTest do
     Enum.each(waiting, &finish/1)
   end
 
+  # Earlier, a client that computed took all of them.
+  both "a client that computes leaves such calls to others",
+       [router: Router, identify: &__MODULE__.who/1, http: [max_computing: 2, max_share: 100]],
+       %{server: server} do
+    most = System.schedulers_online()
+    [first | others] = for _ <- 1..most, do: begin(server, "computes", nil, "eve")
+    finish(first)
+    again = begin(server, "computes", nil, "eve")
+    assert refused(server, "computes", nil, "eve") == 429
+    assert said(server, "computes", nil, "ada") == "done"
+    Enum.each([again | others], &finish/1)
+  end
+
   # The limit of a tool is that of the node, so that two tests at once would share it.
   test "max_concurrent: is the limit of a tool for the node, in both eras, until a call ends in any way" do
     [one, other] = for kind <- [:listener, :plug], do: HttpServers.start(kind, router: Router)
@@ -237,6 +250,19 @@ defmodule McpServer.HttpToolPlacesTest do
     send(running, :end)
     assert {:ok, [%{text: "done"}]} = Task.await(call)
     assert {:ok, [%{text: "done"}]} = Alone.call_tool(%McpServer.Conn{}, "alone", %{})
+  end
+
+  # Earlier, such rows stayed until the place was full again.
+  test "nothing is kept of a session whose calls were killed" do
+    server = HttpServers.start(:listener, router: Router)
+    [session, _other] = for _ <- 1..2, do: session(server)
+    {_peer, call} = begin(server, "hangs", session)
+    kept = fn -> length(:ets.match(ToolPlaces.Holders, {{:"$1", call}})) end
+    assert kept.() == 2
+    assert HttpSession.delete(session).status == 204
+    HttpScript.gone(call)
+    :ok = ToolPlaces.sweep()
+    assert kept.() == 0
   end
 
   test "max_concurrent: lets a handler call its own tool" do

@@ -10,8 +10,11 @@ defmodule McpServer.Dispatch.ToolPlaces do
   # not bound that. So while the schedulers are busy, few calls of a tool that computes run at once. What a tool computes
   # is measured in reductions, which a call that waits for a database or a network does not spend.
   #
-  # A handler that calls its own tool does so in the place that it has. A call that is killed gives nothing back: when a
-  # limit is reached, the places of ended processes are given back first.
+  # A handler that calls its own tool does so in the place that it has. A call that is killed gives nothing back: the places
+  # of ended processes are given back when a limit is reached, and every ten seconds.
+
+  use GenServer
+  use McpServer.Outline
 
   alias McpServer.{Conn, Quota}
   alias McpServer.Dispatch.Around
@@ -26,6 +29,8 @@ defmodule McpServer.Dispatch.ToolPlaces do
   @much 40_000
   # The part of a new call in a tool's mean of reductions.
   @weight 4
+
+  @sweep_ms 10_000
 
   # The longest delay that a refused call is told, in seconds. They are random, so that not all calls come back at once.
   @most_delay 3
@@ -55,11 +60,15 @@ defmodule McpServer.Dispatch.ToolPlaces do
 
   @doc "What one tool may have of the server's places and of the client's."
   @spec shares(Quota.t(), Client.t(), bounds()) :: [share()]
-  def shares(%{counters: server} = quota, client, {percent, computing} = bounds) do
+  def shares(%{counters: server} = quota, client, {percent, computing}) do
     {limit, share} = Quota.bound(quota, :calls)
-    of_client = if client, do: [share({server, client}, share, bounds)], else: []
+    of_client = if client, do: [{{server, client}, part(share, percent), half(computing)}], else: []
     [{server, part(limit, percent), computing} | of_client]
   end
+
+  # One client leaves calls that compute to others.
+  defp half(:infinity), do: :infinity
+  defp half(computing), do: div(computing + 1, 2)
 
   @doc "What one tool may have of a number of places."
   @spec share(of :: term(), most :: pos_integer() | :infinity, bounds()) :: share()
@@ -112,12 +121,13 @@ defmodule McpServer.Dispatch.ToolPlaces do
 
   defp take([{place, most, computing} | places], taken) do
     count = add(place)
+    # At once: what is counted without a holder would be counted for ever.
+    :ets.insert(@holders, {{place, self()}})
+    taken = [place | taken]
 
     if (count <= most or room?(place, most)) and (count <= computing or not busy?(place, computing)) do
-      :ets.insert(@holders, {{place, self()}})
-      take(places, [place | taken])
+      take(places, taken)
     else
-      subtract(place)
       for place <- taken, do: give_back({place, self()})
       false
     end
@@ -155,6 +165,29 @@ defmodule McpServer.Dispatch.ToolPlaces do
 
   # The row of a place: how many calls have it, the time of the next search for ended ones, and their mean of reductions.
   defp add(place), do: :ets.update_counter(@table, place, {2, 1}, {place, 0, System.monotonic_time(), 0})
+
+  @doc "Gives back the places of ended processes."
+  @spec sweep() :: :ok
+  def sweep do
+    for [place, pid] <- :ets.match(@holders, {{:"$1", :"$2"}}), not Process.alive?(pid), do: give_back({place, pid})
+    :ok
+  end
+
+  @doc "Starts the process that gives back the places of ended processes."
+  @spec start_link(term()) :: GenServer.on_start()
+  def start_link(_argument), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
+
+  @impl true
+  def init(nil) do
+    {:ok, _timer} = :timer.send_interval(@sweep_ms, :sweep)
+    {:ok, nil}
+  end
+
+  @impl true
+  def handle_info(:sweep, nil) do
+    sweep()
+    {:noreply, nil}
+  end
 
   # Deletes a row of no calls, unless another process has changed it meanwhile.
   defp subtract(place) do
