@@ -164,26 +164,26 @@ defmodule McpServer.Dispatch do
 
   defp require_input(%{request: request} = call, conn, {inputs, state}, round) do
     inputs = Questions.fitted(conn, inputs)
+    asked = Asked.of(inputs)
 
     cond do
-      not Revision.stateless?(request.revision) -> ask(call, conn, {inputs, state}, round)
-      round == 1 and state == nil and request.request_state == nil -> ask_unanswered(call, conn, inputs)
-      true -> reply_input(call, conn, inputs, state)
+      not Revision.stateless?(request.revision) -> ask(call, conn, {inputs, asked, state}, round)
+      round == 1 and state == nil and request.request_state == nil -> ask_unanswered(call, conn, {inputs, asked, nil})
+      true -> reply_input(call, conn, {inputs, asked, state})
     end
   end
 
   # A client may answer before it is asked. Its answers count if the handler asks for them, and has no state to seal.
-  defp ask_unanswered(%{request: request} = call, conn, inputs) do
-    case answers(request, Asked.of(inputs)) do
-      {:ok, answers} when answers == %{} -> reply_input(call, conn, inputs, nil)
+  defp ask_unanswered(%{request: request} = call, conn, {_inputs, asked, nil} = question) do
+    case answers(request, asked) do
+      {:ok, answers} when answers == %{} -> reply_input(call, conn, question)
       {:ok, answers} -> enter(call, %{conn | input_responses: answers}, 2)
       {:misfit, text} -> Answer.misfit(request, text)
     end
   end
 
-  defp reply_input(%{catalog: catalog, request: request}, conn, inputs, state) do
-    asked = {:mcp_asked, Asked.of(inputs), state}
-    sealed = RequestState.seal(request, conn.principal, asked, {catalog.router, conn.mount})
+  defp reply_input(%{catalog: catalog, request: request}, conn, {inputs, asked, state}) do
+    sealed = RequestState.seal(request, conn.principal, {:mcp_asked, asked, state}, {catalog.router, conn.mount})
     Answer.encode(catalog, request, {:ok, %InputRequired{requests: inputs, request_state: sealed}})
   end
 
@@ -191,12 +191,12 @@ defmodule McpServer.Dispatch do
     do: Asked.fit(asked, responses || %{}, unsound)
 
   # In the session era the requests go to the client, and the handler is called again with the answers.
-  defp ask(%{catalog: catalog, request: request} = call, conn, {inputs, state}, round) do
+  defp ask(%{catalog: catalog, request: request} = call, conn, {inputs, asked, state}, round) do
     with :ok <- Questions.allowed(round),
          :ok <- Questions.supported(conn, inputs),
          {:ok, requests} <- Questions.encode(conn.call.revision, inputs),
          {:ok, responses, errors} <- gather(conn.call, requests),
-         {:ok, responses} <- Asked.fit(Asked.of(inputs), responses) do
+         {:ok, responses} <- Asked.fit(asked, responses) do
       conn = %{conn | input_responses: responses, input_errors: errors, state: state}
       enter(call, conn, round + 1)
     else

@@ -138,7 +138,7 @@ defmodule McpServer.Dispatch.ToolPlaces do
     began = System.monotonic_time()
 
     if began >= :ets.lookup_element(@table, place, 3) do
-      for [pid] <- :ets.match(@holders, {{place, :"$1"}}), not Process.alive?(pid), do: give_back({place, pid})
+      give_back_ended({place, :_})
       ended = System.monotonic_time()
       :ets.update_element(@table, place, {3, ended + @pause * (ended - began)})
       :ets.lookup_element(@table, place, 2) <= most
@@ -161,17 +161,28 @@ defmodule McpServer.Dispatch.ToolPlaces do
 
   defp reductions, do: self() |> Process.info(:reductions) |> elem(1)
 
+  defp give_back_ended(holders) do
+    for {{_place, pid} = holder} <- :ets.match_object(@holders, {holders}),
+        not Process.alive?(pid),
+        do: give_back(holder)
+
+    :ok
+  end
+
   defp give_back({place, _pid} = holder), do: if(:ets.take(@holders, holder) != [], do: subtract(place))
 
   # The row of a place: how many calls have it, the time of the next search for ended ones, and their mean of reductions.
   defp add(place), do: :ets.update_counter(@table, place, {2, 1}, {place, 0, System.monotonic_time(), 0})
 
-  @doc "Gives back the places of ended processes."
-  @spec sweep() :: :ok
-  def sweep do
-    for [place, pid] <- :ets.match(@holders, {{:"$1", :"$2"}}), not Process.alive?(pid), do: give_back({place, pid})
+  # Deletes a row of no calls, unless another process has changed it meanwhile.
+  defp subtract(place) do
+    if :ets.update_counter(@table, place, {2, -1}) == 0, do: :ets.match_delete(@table, {place, 0, :_, :_})
     :ok
   end
+
+  @doc "Gives back the places of ended processes."
+  @spec sweep() :: :ok
+  def sweep, do: give_back_ended(:_)
 
   @doc "Starts the process that gives back the places of ended processes."
   @spec start_link(term()) :: GenServer.on_start()
@@ -187,11 +198,5 @@ defmodule McpServer.Dispatch.ToolPlaces do
   def handle_info(:sweep, nil) do
     sweep()
     {:noreply, nil}
-  end
-
-  # Deletes a row of no calls, unless another process has changed it meanwhile.
-  defp subtract(place) do
-    if :ets.update_counter(@table, place, {2, -1}) == 0, do: :ets.match_delete(@table, {place, 0, :_, :_})
-    :ok
   end
 end
