@@ -95,7 +95,7 @@ defmodule McpServer.HttpToolPlacesTest do
   end
 
   defp begin(server, tool, session, name \\ "nobody") do
-    arguments = %{"test" => self() |> :erlang.pid_to_list() |> to_string()}
+    arguments = HttpScript.arguments()
     peer = HttpClient.start(server, call(tool, session, name, arguments))
     assert_receive {:runs, call}, 30_000
     {peer, call}
@@ -224,7 +224,7 @@ defmodule McpServer.HttpToolPlacesTest do
   end
 
   test "max_concurrent: counts tasks, and no calls that wait for their client" do
-    arguments = %{"test" => self() |> :erlang.pid_to_list() |> to_string()}
+    arguments = HttpScript.arguments()
     server = HttpServers.start(:listener, router: Others)
     session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
     params = %{"name" => "limited", "arguments" => arguments, "task" => %{}}
@@ -242,7 +242,7 @@ defmodule McpServer.HttpToolPlacesTest do
   end
 
   test "max_concurrent: holds for calls of the router, too" do
-    arguments = %{"test" => self() |> :erlang.pid_to_list() |> to_string()}
+    arguments = HttpScript.arguments()
     call = Task.async(fn -> Alone.call_tool(%McpServer.Conn{}, "alone", arguments) end)
     assert_receive {:runs, running}, 30_000
     assert {:error, text} = Alone.call_tool(%McpServer.Conn{}, "alone", %{})
