@@ -16,11 +16,15 @@ defmodule Stress.Hostile.Shares.Greed do
   end
 
   @doc "Sends a request on a connection of its own. Returns the first bytes of the response."
-  @spec exchange(McpServer.HttpPeer.request(), :inet.port_number()) :: binary()
-  def exchange(request, port) do
+  @spec exchange(McpServer.HttpPeer.request(), :inet.port_number(), wait :: non_neg_integer()) :: binary()
+  def exchange(request, port, wait \\ 1_000), do: request |> bytes(port) |> send_bytes(port, wait)
+
+  @doc "Sends bytes on a connection of their own. Returns the first bytes of the response that come in time."
+  @spec send_bytes(binary(), :inet.port_number(), wait :: non_neg_integer()) :: binary()
+  def send_bytes(bytes, port, wait) do
     peer = Wire.connect(port)
-    Wire.send_request(peer, bytes(request, port))
-    response = Wire.glance(peer, 1_000)
+    Wire.send_request(peer, bytes)
+    response = Wire.glance(peer, wait)
     Wire.leave(peer)
     with {:ok, bytes} <- response, do: bytes, else: (_closed -> "")
   end
@@ -107,7 +111,6 @@ defmodule Stress.Hostile.Shares.Calls do
 
   alias McpServer.HttpRequests
   alias Stress.Hostile.Shares.Greed
-  alias Stress.Hostile.Wire
 
   @impl true
   def name, do: "slow calls in sessions"
@@ -124,10 +127,7 @@ defmodule Stress.Hostile.Shares.Calls do
   def attack(%{port: port}, session) do
     id = Integer.to_string(System.unique_integer([:positive]))
     call = HttpRequests.legacy_call("sleep", %{"ms" => 5_000}, id: id)
-    peer = Wire.connect(port)
-    Wire.send_request(peer, Greed.bytes(HttpRequests.of_session(call, session), port))
-    Wire.glance(peer, 20)
-    Wire.leave(peer)
+    Greed.exchange(HttpRequests.of_session(call, session), port, 20)
     {1, session}
   end
 end
@@ -188,10 +188,7 @@ defmodule Stress.Hostile.Shares.LongWork do
 
   @impl true
   def attack(%{port: port}, bytes) do
-    peer = Stress.Hostile.Wire.connect(port)
-    Stress.Hostile.Wire.send_request(peer, bytes)
-    Stress.Hostile.Wire.glance(peer, 5_000)
-    Stress.Hostile.Wire.leave(peer)
+    Greed.send_bytes(bytes, port, 5_000)
     {1, bytes}
   end
 end

@@ -7,9 +7,10 @@ defmodule Stress.Hostile.Shares.Hidden do
   """
 
   alias McpServer.{HttpPeer, HttpRequests}
-  alias Stress.Hostile.Shares.Greed
   alias Stress.Hostile.Wire
 
+  # The calls of the greedy principal may still run.
+  @principal "mallory"
   # Equal times exceed this once in 15,000 runs.
   @most 4.0
   # All places of the principal: those that one tool may have, and the rest.
@@ -31,7 +32,7 @@ defmodule Stress.Hostile.Shares.Hidden do
     for {tool, count} <- @slow, n <- 1..count do
       call = HttpRequests.modern_call(to_string(tool), %{"ms" => 200_000}, id: n)
       peer = Wire.connect(port)
-      Wire.send_request(peer, Greed.bytes(call, port))
+      HttpPeer.send_request(peer, HttpRequests.as(call, @principal))
       # A stream opens after a moment, and then the call has its place.
       {:ok, "HTTP/1.1 200" <> _head} = Wire.glance(peer, 10_000)
       peer
@@ -40,7 +41,7 @@ defmodule Stress.Hostile.Shares.Hidden do
 
   defp compare(port, pairs, state) do
     peer = Wire.connect(port)
-    [hidden, absent] = for name <- ["hidden", "absent"], do: HttpRequests.as(HttpRequests.modern_call(name), "eve")
+    [hidden, absent] = for name <- ["hidden", "absent"], do: HttpRequests.as(HttpRequests.modern_call(name), @principal)
     results = for _ <- 1..pairs, do: pair(peer, hidden, absent)
     HttpPeer.close(peer)
     slower = Enum.count(results, fn {{time, _}, {other, _}} -> time > other end)
