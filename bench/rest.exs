@@ -16,6 +16,7 @@ defmodule Bench.Rest do
   alias Bench.Measure
   alias McpServer.DualResponse
   alias McpServer.HttpServer
+  alias McpServer.JSON
 
   defmodule Router do
     use McpServer.Router
@@ -123,14 +124,15 @@ defmodule Bench.Rest do
 
   defp listener(kept, asked) do
     # A metadata document of the page's size, which the listener serves itself.
-    metadata = %{resource: "http://localhost/mcp", page: String.duplicate("x", byte_size(page()) - 45)}
+    metadata = %{resource: "http://localhost/mcp", authorization_servers: ["http://localhost"], page: ""}
+    rest = byte_size(page()) - byte_size(JSON.encode!(metadata))
 
     {:ok, server} =
       HttpServer.start_link(
         router: Router,
         port: 0,
         routes: [{"/resources", {McpServer.DualResponse.Rest, server: __MODULE__.Results}}],
-        resource_metadata: metadata
+        resource_metadata: %{metadata | page: String.duplicate("x", rest)}
       )
 
     port = HttpServer.port(server)
