@@ -168,17 +168,23 @@ defmodule McpServer.Dispatch do
 
     cond do
       not Revision.stateless?(request.revision) -> ask(call, conn, {inputs, asked, state}, round)
-      round == 1 and state == nil and request.request_state == nil -> ask_unanswered(call, conn, {inputs, asked, nil})
+      round == 1 and state == nil and answered_unasked?(request) -> take_early(call, conn, {inputs, asked, nil})
       true -> reply_input(call, conn, {inputs, asked, state})
     end
   end
 
   # A client may answer before it is asked. Its answers count if the handler asks for them, and has no state to seal.
-  defp ask_unanswered(%{request: request} = call, conn, {_inputs, asked, nil} = question) do
-    case answers(request, asked) do
-      {:ok, answers} when answers == %{} -> reply_input(call, conn, question)
-      {:ok, answers} -> enter(call, %{conn | input_responses: answers}, 2)
+  defp answered_unasked?(%{request_state: state, input_responses: early}), do: state == nil and early not in [nil, %{}]
+
+  defp take_early(%{request: request} = call, conn, {inputs, asked, nil} = question) do
+    with :ok <- Questions.supported(conn, inputs),
+         {:ok, _messages} <- Questions.encode(request.revision, inputs),
+         {:ok, answers} when answers != %{} <- answers(request, asked) do
+      enter(call, %{conn | input_responses: answers}, 2)
+    else
       {:misfit, text} -> Answer.misfit(request, text)
+      # None of them is answered, or they cannot be asked.
+      _not_answered -> reply_input(call, conn, question)
     end
   end
 

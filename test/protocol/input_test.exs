@@ -5,6 +5,7 @@ defmodule McpServer.Protocol.InputTest do
 
   import McpServer.Controller
   import McpServer.EveryWay, only: [ask_all: 4, ways: 3]
+  import ExUnit.CaptureLog, only: [with_log: 1]
   import McpServer.Wire, except: [said: 1]
 
   alias McpServer.Connection.State
@@ -672,6 +673,41 @@ defmodule McpServer.Protocol.InputTest do
       assert refusal({:error, error}) == expected_refusal("2026-07-28", misfit)
       ask(client, 3, "tools/call", answer.(%{}))
       assert %{"result" => %{"resultType" => "input_required"}} = next(client)
+    end
+
+    # Earlier, the log named a crash in the comparison of answers.
+    test "an answer to a question that cannot be asked changes nothing" do
+      form = %{"type" => "object", "properties" => %{"name" => %{"type" => "string", "format" => "uuid"}}}
+
+      mistake =
+        "): invalid handler result: what McpServer.RuntimeRouter.Handlers.run/2 returned cannot be sent: " <>
+          "expected one of email, uri, date, date-time, at /requestedSchema/properties/name/format"
+
+      unwritable = open(&ask_for(&1, &2, form))
+      unable = open(&ask_for(&1, &2, @form), client_capabilities: %{})
+
+      for given <- [%{}, %{"name" => @answers["elicitation/create"]}, %{"name" => 1}] do
+        params = %{"name" => "run", "arguments" => %{}, "inputResponses" => given}
+
+        {answer, log} =
+          with_log(fn ->
+            ask(unwritable, 1, "tools/call", params)
+            next(unwritable)
+          end)
+
+        assert %{"result" => %{"isError" => true, "content" => [%{"text" => text}]}} = answer
+        assert ["Tool execution failed (error id ", <<id::binary-size(16), ")">>] = String.split(text, ~r/(?<=id )/)
+        assert log =~ id <> mistake
+        ask(unable, 1, "tools/call", params)
+        assert %{"error" => %{"code" => -32021}} = next(unable)
+      end
+    end
+
+    defp ask_for(conn, _arguments, form) do
+      case input(conn, "name") do
+        nil -> input_required(name: elicit("Your name?", form))
+        answer -> {:ok, [text(JSON.encode!(answer))]}
+      end
     end
 
     test "opens on another transport: nothing is kept" do
