@@ -73,7 +73,7 @@ defmodule McpServer.Connection.InFlight do
   @spec new(most :: pos_integer(), Quota.t(), Client.t(), ToolPlaces.bounds()) :: t()
   def new(most, quota, client, bounds) do
     counters = :atomics.new(@slots, signed: true)
-    shares = [ToolPlaces.share(counters, most, bounds) | ToolPlaces.shares(quota, client, bounds)]
+    shares = [ToolPlaces.share({:session, counters}, most, bounds) | ToolPlaces.shares(quota, client, bounds)]
     in_flight = %__MODULE__{counters: counters, most: most, quota: quota, client: client, tool_shares: shares}
     put_level(in_flight, %Session{}.log_level)
     seen(in_flight)

@@ -12,6 +12,8 @@ defmodule McpServer.Dispatch.ToolPlaces do
   #
   # A handler that calls its own tool does so in the place that it has. A call that is killed gives nothing back: the places
   # of ended processes are given back when a limit is reached, and every ten seconds.
+  #
+  # Every call counts here, so a place is counted with atomics: rows that all calls update took a quarter of a call's time.
 
   use GenServer
   use McpServer.Outline
@@ -20,8 +22,17 @@ defmodule McpServer.Dispatch.ToolPlaces do
   alias McpServer.Dispatch.Around
   alias McpServer.Quota.Client
 
+  # The numbers of each place, and who has it.
   @table __MODULE__
   @holders Module.concat(__MODULE__, Holders)
+
+  # How many calls have a place, the time of the next search for ended ones, and their mean of reductions.
+  @count 1
+  @next_search 2
+  @mean 3
+
+  # The count of a place whose row is deleted. No calls are so many.
+  @closed -0x4000_0000_0000_0000
 
   # A flood of refused calls must not search for ended processes all the time: only in a twentieth of it.
   @pause 20
@@ -35,14 +46,14 @@ defmodule McpServer.Dispatch.ToolPlaces do
   # The longest delay that a refused call is told, in seconds. They are random, so that not all calls come back at once.
   @most_delay 3
 
-  @typedoc "Whose calls are counted, how many of them may be of one tool, and of one that computes."
+  @typedoc "Whose calls are counted (a tuple if it comes and goes, as clients do), how many of them may be of one tool, and of one that computes."
   @type share :: {of :: term(), most :: pos_integer(), computing :: pos_integer() | :infinity}
 
   @doc "Makes the tables. The calling process owns them."
   @spec create_tables() :: :ok
   def create_tables do
-    :ets.new(@table, [:named_table, :public, write_concurrency: true])
-    :ets.new(@holders, [:named_table, :public, :ordered_set, write_concurrency: true])
+    :ets.new(@table, [:named_table, :public, read_concurrency: true, write_concurrency: true])
+    :ets.new(@holders, [:named_table, :public, write_concurrency: true])
     :ok
   end
 
@@ -87,27 +98,32 @@ defmodule McpServer.Dispatch.ToolPlaces do
   @doc "Calls the handler of a tool in its places, and others without places. Without a free place the handler is not called."
   @spec run(Around.call(), Conn.t()) :: term()
   def run(%{entry: entry, request: %{kind: :tool}} = call, conn) do
-    case Enum.reject(places(call.catalog.router, entry, conn), &held?/1) do
+    held = held()
+
+    case Enum.reject(places(call.catalog.router, entry, conn), fn {place, _, _} -> List.keymember?(held, place, 0) end) do
       [] ->
         Around.run(call, conn)
 
       places ->
-        if take(places, []),
-          do: run_and_give(call, conn, places),
-          else: {:error, {:retry_after, Enum.random(1..@most_delay)}}
+        entered = for {place, most, computing} <- places, do: {enter(place), most, computing}
+        taken = for {{place, numbers, _count}, _most, _computing} <- entered, do: {place, numbers}
+        # At once: what is counted without a holder is counted for long.
+        :ets.insert(@holders, {self(), taken ++ held})
+
+        try do
+          if Enum.all?(entered, &free?/1),
+            do: measured(call, conn, entered),
+            else: {:error, {:retry_after, Enum.random(1..@most_delay)}}
+        after
+          if held == [], do: :ets.delete(@holders, self()), else: :ets.insert(@holders, {self(), held})
+          Enum.each(taken, &leave/1)
+        end
     end
   end
 
   def run(call, conn), do: Around.run(call, conn)
 
-  defp run_and_give(call, conn, places) do
-    before = reductions()
-    returned = Around.run(call, conn)
-    for {place, _most, computing} <- places, computing != :infinity, do: note(place, reductions() - before, computing)
-    returned
-  after
-    for {place, _most, _computing} <- places, do: give_back({place, self()})
-  end
+  defp held, do: with([{_pid, held}] <- :ets.lookup(@holders, self()), do: held)
 
   defp places(router, %{name: name, max_concurrent: most}, conn) do
     own = if most, do: [{{router, name}, most, :infinity}], else: []
@@ -115,74 +131,118 @@ defmodule McpServer.Dispatch.ToolPlaces do
     for {of, most, computing} <- shares, reduce: own, do: (places -> [{{of, name}, most, computing} | places])
   end
 
-  defp held?({place, _most, _computing}), do: :ets.member(@holders, {place, self()})
+  defp measured(call, conn, entered) do
+    before = reductions()
+    returned = Around.run(call, conn)
 
-  defp take([], _taken), do: true
+    for {{_place, numbers, _count}, _most, computing} <- entered,
+        computing != :infinity,
+        do: note(numbers, reductions() - before, computing)
 
-  defp take([{place, most, computing} | places], taken) do
-    count = add(place)
-    # At once: what is counted without a holder would be counted for ever.
-    :ets.insert(@holders, {{place, self()}})
-    taken = [place | taken]
+    returned
+  end
 
-    if (count <= most or room?(place, most)) and (count <= computing or not busy?(place, computing)) do
-      take(places, taken)
-    else
-      for place <- taken, do: give_back({place, self()})
-      false
+  # The count is that of its own entrance: refused calls that enter later do not count against it.
+  defp free?({{_place, numbers, count}, most, computing}) do
+    (count <= most or room?(numbers, most)) and (count <= computing or not busy?(numbers, computing))
+  end
+
+  # Whoever finds a closed row deletes it: the process that closed it may have been killed.
+  defp enter(place) do
+    numbers = numbers(place)
+
+    case :atomics.add_get(numbers, @count, 1) do
+      count when count > div(@closed, 2) ->
+        {place, numbers, count}
+
+      _closed ->
+        :ets.delete_object(@table, {place, numbers})
+        enter(place)
+    end
+  end
+
+  defp numbers(place) do
+    case :ets.lookup(@table, place) do
+      [{_place, numbers}] ->
+        numbers
+
+      [] ->
+        numbers = :atomics.new(3, signed: true)
+        :atomics.put(numbers, @next_search, System.monotonic_time())
+        if :ets.insert_new(@table, {place, numbers}), do: numbers, else: numbers(place)
     end
   end
 
   # Whether there is room once the places of ended processes were given back.
-  defp room?(place, most) do
+  defp room?(numbers, most) do
     began = System.monotonic_time()
 
-    if began >= :ets.lookup_element(@table, place, 3) do
-      give_back_ended({place, :_})
+    if began >= :atomics.get(numbers, @next_search) do
+      give_back_ended()
       ended = System.monotonic_time()
-      :ets.update_element(@table, place, {3, ended + @pause * (ended - began)})
-      :ets.lookup_element(@table, place, 2) <= most
+      :atomics.put(numbers, @next_search, ended + @pause * (ended - began))
+      :atomics.get(numbers, @count) <= most
     else
       false
     end
   end
 
   # Whether one more call of a tool that computes would make the others slower.
-  defp busy?(place, computing) do
-    :ets.lookup_element(@table, place, 4) >= @much and
-      :erlang.statistics(:total_run_queue_lengths) >= div(computing, 2) and not room?(place, computing)
+  defp busy?(numbers, computing) do
+    :atomics.get(numbers, @mean) >= @much and
+      :erlang.statistics(:total_run_queue_lengths) >= div(computing, 2) and not room?(numbers, computing)
   end
 
   # The mean is of interest only where many calls run.
-  defp note(place, reductions, computing) do
-    with [{_place, count, _next_search, mean}] when 2 * count > computing <- :ets.lookup(@table, place),
-         do: :ets.update_element(@table, place, {4, mean + div(reductions - mean, @weight)})
+  defp note(numbers, reductions, computing) do
+    if 2 * :atomics.get(numbers, @count) > computing do
+      mean = :atomics.get(numbers, @mean)
+      :atomics.put(numbers, @mean, mean + div(reductions - mean, @weight))
+    end
   end
 
   defp reductions, do: self() |> Process.info(:reductions) |> elem(1)
 
-  defp give_back_ended(holders) do
-    for {{_place, pid} = holder} <- :ets.match_object(@holders, {holders}),
+  defp give_back_ended do
+    for [pid] <- :ets.match(@holders, {:"$1", :_}),
         not Process.alive?(pid),
-        do: give_back(holder)
+        {_pid, held} <- :ets.take(@holders, pid),
+        do: Enum.each(held, &leave/1)
 
     :ok
   end
 
-  defp give_back({place, _pid} = holder), do: if(:ets.take(@holders, holder) != [], do: subtract(place))
+  # Without calls, a place of what comes and goes is deleted. Those of routers and servers stay.
+  defp leave({{of, _name} = place, numbers}, calls \\ 1) do
+    if :atomics.sub_get(numbers, @count, calls) == 0 and is_tuple(of) and
+         :atomics.compare_exchange(numbers, @count, 0, @closed) == :ok,
+       do: :ets.delete_object(@table, {place, numbers})
 
-  # The row of a place: how many calls have it, the time of the next search for ended ones, and their mean of reductions.
-  defp add(place), do: :ets.update_counter(@table, place, {2, 1}, {place, 0, System.monotonic_time(), 0})
-
-  # Deletes a row of no calls, unless another process has changed it meanwhile.
-  defp subtract(place) do
-    if :ets.update_counter(@table, place, {2, -1}) == 0, do: :ets.match_delete(@table, {place, 0, :_, :_})
     :ok
   end
 
-  @doc "Gives back the places of ended processes."
-  @spec sweep() :: :ok
-  def sweep, do: give_back_ended(:_)
+  @typedoc "The counts of places that nobody has."
+  @type unheld :: %{(place :: term()) => integer()}
+
+  @doc """
+  Gives back the places of ended processes. A call may be killed after it was counted and before it is a holder: a count
+  that nobody had in the round before, either, is corrected.
+  """
+  @spec sweep(before :: unheld()) :: unheld()
+  def sweep(before) do
+    rows = :ets.tab2list(@table)
+    give_back_ended()
+    held = for [held] <- :ets.match(@holders, {:_, :"$1"}), {place, _numbers} <- held, into: MapSet.new(), do: place
+
+    for {place, numbers} <- rows,
+        place not in held,
+        count = :atomics.get(numbers, @count),
+        count != 0 and count > div(@closed, 2),
+        into: %{} do
+      if before[place] == count, do: leave({place, numbers}, count)
+      {place, count}
+    end
+  end
 
   @doc "Starts the process that gives back the places of ended processes."
   @spec start_link(term()) :: GenServer.on_start()
@@ -191,12 +251,9 @@ defmodule McpServer.Dispatch.ToolPlaces do
   @impl true
   def init(nil) do
     {:ok, _timer} = :timer.send_interval(@sweep_ms, :sweep)
-    {:ok, nil}
+    {:ok, %{}}
   end
 
   @impl true
-  def handle_info(:sweep, nil) do
-    sweep()
-    {:noreply, nil}
-  end
+  def handle_info(:sweep, unheld), do: {:noreply, sweep(unheld)}
 end
