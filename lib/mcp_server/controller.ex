@@ -268,6 +268,9 @@ defmodule McpServer.Controller do
   The return value of a handler that needs input: requests under keys that the handler chooses. `state:` is any term,
   which `state/1` returns in the next call. The state is sealed, so clients can neither read nor change it.
 
+  The handler is called again with the answers to these requests only. A handler that asks twice carries what it got
+  first in `state:`.
+
       iex> McpServer.Controller.input_required([folders: McpServer.Controller.list_roots()], state: 1)
       {:input_required, %{"folders" => %McpServer.InputRequest{method: "roots/list", params: %{}}}, 1}
   """
