@@ -5,16 +5,8 @@ defmodule McpServer.Http.AccessTest do
   alias McpServer.AccessRouter
   alias McpServer.AccessRouter.Bare
 
-  @identify [identify: &__MODULE__.who/1]
+  @identify [identify: &who/1]
   @options [router: AccessRouter] ++ @identify
-
-  @doc false
-  def who(request) do
-    case List.keyfind(request.req_headers, "authorization", 0) do
-      {_name, "Bearer " <> name} -> {:ok, name}
-      _nobody -> {:error, :unauthorized}
-    end
-  end
 
   defp probes do
     [

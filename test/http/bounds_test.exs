@@ -6,12 +6,6 @@ defmodule McpServer.HttpBoundsTest do
 
   alias McpServer.Http.Sessions
 
-  @doc false
-  def who(request) do
-    {_name, "Bearer " <> name} = List.keyfind(request.req_headers, "authorization", 0)
-    {:ok, name}
-  end
-
   defp bearer(name), do: [{"authorization", "Bearer #{name}"}]
 
   describe "sessions" do
@@ -46,7 +40,7 @@ defmodule McpServer.HttpBoundsTest do
     for kind <- [:listener, :plug] do
       # Without shares one client could take all places.
       test "#{kind}: a principal has its share of them, whatever address it comes from, and others have the rest" do
-        options = [identify: &__MODULE__.who/1, http: [max_sessions: 16, max_share: 25]]
+        options = [identify: &who/1, http: [max_sessions: 16, max_share: 25]]
         server = HttpServers.start(unquote(kind), options)
         open = fn name -> HttpClient.exchange(server, as(initialize(), name)) |> elem(0) end
 
@@ -90,7 +84,7 @@ defmodule McpServer.HttpBoundsTest do
 
     @tag req: "H16"
     both "no more sessions of one principal than it may have",
-         [http: [max_sessions_per_principal: 2], identify: &__MODULE__.who/1],
+         [http: [max_sessions_per_principal: 2], identify: &who/1],
          %{server: server} do
       ada = for _ <- 1..2, do: HttpSession.open(server, "2025-11-25", headers: bearer("ada"))
       {response, _messages} = HttpClient.exchange(server, as(initialize(), "ada"))

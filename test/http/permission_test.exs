@@ -4,16 +4,8 @@ defmodule McpServer.Http.PermissionTest do
 
   alias McpServer.{Changes, PermissionRouter}
 
-  @options [router: PermissionRouter, identify: &__MODULE__.who/1]
+  @options [router: PermissionRouter, identify: &who/1]
   @uris "resourceSubscriptions"
-
-  @doc false
-  def who(request) do
-    case List.keyfind(request.req_headers, "authorization", 0) do
-      {_name, "Bearer " <> name} -> {:ok, name}
-      _nobody -> {:error, :unauthorized}
-    end
-  end
 
   defp read(uri), do: modern("resources/read", %{"uri" => uri})
 

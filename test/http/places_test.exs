@@ -6,14 +6,6 @@ defmodule McpServer.HttpPlacesTest do
 
   alias McpServer.Http.Sessions
 
-  @doc false
-  def who(request) do
-    case List.keyfind(request.req_headers, "authorization", 0) do
-      {_name, "Bearer " <> name} -> {:ok, name}
-      nil -> {:ok, "nobody"}
-    end
-  end
-
   # `http: [max_calls: 1]` is one place for each scheduler.
   @most System.schedulers_online()
 
@@ -95,7 +87,7 @@ defmodule McpServer.HttpPlacesTest do
 
   both "one client has a share of, in all its sessions",
        [
-         identify: &__MODULE__.who/1,
+         identify: &who/1,
          http: [max_calls: 4, max_share: 25]
        ],
        %{server: server} do

@@ -83,7 +83,7 @@ defmodule McpServer.HttpSessionsTest do
     end
 
     both "one that has ended, never was or is somebody else's: one answer",
-         [identify: &__MODULE__.who/1],
+         [identify: &who/1],
          context do
       ada = HttpSession.open(context.server, "2025-11-25", headers: bearer("ada"))
       bob = HttpSession.open(context.server, "2025-11-25", headers: bearer("bob"))
@@ -173,14 +173,6 @@ defmodule McpServer.HttpSessionsTest do
       {_name, "raise"} -> raise "broken"
       {_name, "kill"} -> Process.exit(self(), :kill)
       nil -> %McpServer.Conn{}
-    end
-  end
-
-  @doc false
-  def who(request) do
-    case List.keyfind(request.req_headers, "authorization", 0) do
-      {_name, "Bearer " <> name} -> {:ok, name}
-      _nobody -> {:error, :unauthorized}
     end
   end
 

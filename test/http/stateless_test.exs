@@ -222,7 +222,7 @@ defmodule McpServer.HttpStatelessTest do
     end
 
     @tag req: "SEC-06"
-    both "a state belongs to its principal", [identify: &__MODULE__.who/1], %{server: server} do
+    both "a state belongs to its principal", [identify: &who/1], %{server: server} do
       ask = modern_call("ask", %{}, @capabilities)
       %{"result" => %{"requestState" => state}} = HttpClient.answer(server, as(ask, "ada"))
       assert %{"error" => %{"code" => -32602}} = HttpClient.answer(server, as(retry(state), "bob"))
@@ -235,11 +235,5 @@ defmodule McpServer.HttpStatelessTest do
       assert %{"error" => %{"code" => -32021, "data" => data}} = message
       assert data == %{"requiredCapabilities" => %{"elicitation" => %{}}}
     end
-  end
-
-  @doc false
-  def who(request) do
-    {_name, "Bearer " <> name} = List.keyfind(request.req_headers, "authorization", 0)
-    {:ok, name}
   end
 end

@@ -187,7 +187,7 @@ defmodule McpServer.HttpStreamsTest do
     end
 
     @tag req: ["SEC-08", "H12"]
-    both "shows nobody else's events", [identify: &__MODULE__.who/1], %{server: server} do
+    both "shows nobody else's events", [identify: &who/1], %{server: server} do
       [ada, other, bob] =
         for name <- ["ada", "ada", "bob"],
             do: HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer #{name}"}])
@@ -250,12 +250,6 @@ defmodule McpServer.HttpStreamsTest do
       assert HttpClient.message(peer) == :end
       assert HttpSession.status(session, get_stream([{"last-event-id", last}])) == 404
     end
-  end
-
-  @doc false
-  def who(request) do
-    {_name, "Bearer " <> name} = List.keyfind(request.req_headers, "authorization", 0)
-    {:ok, name}
   end
 
   describe "the session's own stream" do

@@ -73,16 +73,8 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
     HttpPeer.close(stream)
   end
 
-  @doc false
-  def who(request) do
-    case List.keyfind(request.req_headers, "authorization", 0) do
-      {_name, "Bearer " <> name} -> {:ok, name}
-      _nobody -> {:error, :unauthorized}
-    end
-  end
-
   both "one principal has a quarter of it at most",
-       [limits: [max_subscription_bytes: 4_000], identify: &__MODULE__.who/1],
+       [limits: [max_subscription_bytes: 4_000], identify: &who/1],
        %{server: server} do
     session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer ada"}])
     assert {%{status: 200}, [%{"result" => _}]} = subscribe(session, hd(uris(1, "s")))

@@ -74,14 +74,6 @@ defmodule McpServer.HttpToolPlacesTest do
     def echo(_conn, _arguments), do: {:ok, "echo"}
   end
 
-  @doc false
-  def who(request) do
-    case List.keyfind(request.req_headers, "authorization", 0) do
-      {_name, "Bearer " <> name} -> {:ok, name}
-      nil -> {:ok, "nobody"}
-    end
-  end
-
   @busy ~r/^Too many calls. Try again in [1-3] seconds?\.$/
 
   defp call(tool, session, name, arguments \\ %{}) do
@@ -149,7 +141,7 @@ defmodule McpServer.HttpToolPlacesTest do
   end
 
   both "one that hangs leaves places of the client to others",
-       [router: Router, identify: &__MODULE__.who/1, http: [max_calls: 20, max_share: 25]],
+       [router: Router, identify: &who/1, http: [max_calls: 20, max_share: 25]],
        %{server: server} do
     of_client = div(20 * System.schedulers_online(), 4)
     calls = for _ <- 1..div(of_client * 3 + 3, 4), do: begin(server, "hangs", nil, "eve")
@@ -191,7 +183,7 @@ defmodule McpServer.HttpToolPlacesTest do
 
   # Earlier, a client that computed took all of them.
   both "a client that computes leaves such calls to others",
-       [router: Router, identify: &__MODULE__.who/1, http: [max_computing: 2, max_share: 100]],
+       [router: Router, identify: &who/1, http: [max_computing: 2, max_share: 100]],
        %{server: server} do
     most = System.schedulers_online()
     [first | others] = for _ <- 1..most, do: begin(server, "computes", nil, "eve")

@@ -115,4 +115,12 @@ defmodule McpServer.HttpRequests do
 
   @doc "The request of this principal."
   def as(request, principal), do: with_headers(request, [{"authorization", "Bearer #{principal}"}])
+
+  @doc "The function of `identify:` that knows who sends a request of `as/2`."
+  def who(request) do
+    case List.keyfind(request.req_headers, "authorization", 0) do
+      {_name, "Bearer " <> name} -> {:ok, name}
+      _nobody -> {:error, :unauthorized}
+    end
+  end
 end
