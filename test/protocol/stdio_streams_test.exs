@@ -348,6 +348,26 @@ defmodule McpServer.Protocol.StdioStreamsTest do
       refute errors(peer) =~ "crash"
     end
 
+    # Earlier, one of thirty servers wrote `{removed_failing_handler,default}` to stderr at its end: the supervisor of
+    # `:user` reported that `:user` was killed, to handlers that had ended.
+    test "nothing ends whose end is reported to nobody", context do
+      serve = """
+      spawn(fn ->
+        Process.group_leader(self(), Process.whereis(:init))
+        for name <- [:user, :logger_sup], do: Process.monitor(name)
+        receive(do: ({:DOWN, _monitor, :process, {name, _node}, _reason} -> :erlang.display({:ended, name})))
+        receive(do: ({:DOWN, _monitor, :process, {name, _node}, _reason} -> :erlang.display({:ended, name})))
+      end)
+
+      McpServer.Stdio.run(McpServer.StdioRouter, app: :mcp_server)
+      """
+
+      peer = serving(context, serve: serve)
+      eof(peer)
+      assert exit_status(peer) == 0
+      refute errors(peer) =~ "user"
+    end
+
     test "on_eof: a function of the user's", context do
       expression = """
       {:ok, _} = Application.ensure_all_started(:mcp_server)

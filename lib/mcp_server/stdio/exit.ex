@@ -12,23 +12,20 @@ defmodule McpServer.Stdio.Exit do
     :ok
   end
 
-  # Applications stop as usual. At the end `:user` ignores its shutdown, and its supervisor waits a second for it. By
-  # then no process is left that could print, so `:user` is killed without the wait.
+  # Applications stop as usual. Then `:user` would get a second for its output, and who ends it earlier causes a report to
+  # handlers of the log that have ended, which the log writes to stderr. Once those have ended, no process is left that
+  # could print, so the VM ends.
   defp stop do
     spawn(fn ->
       # A stopping application ends all processes of its group, but this one must be the last.
       Process.group_leader(self(), Process.whereis(:init))
-      reference = Process.monitor(:kernel_safe_sup)
+      reference = Process.monitor(:logger_sup)
 
       receive do
-        {:DOWN, ^reference, _type, _object, _reason} -> end_user()
+        {:DOWN, ^reference, _type, _object, _reason} -> System.halt(0)
       end
     end)
 
     System.stop(0)
-  end
-
-  defp end_user do
-    with user when is_pid(user) <- Process.whereis(:user), do: Process.exit(user, :kill)
   end
 end
