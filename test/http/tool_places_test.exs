@@ -185,14 +185,23 @@ defmodule McpServer.HttpToolPlacesTest do
   both "a client that computes leaves such calls to others",
        [router: Router, identify: &who/1, http: [max_computing: 2, max_share: 100]],
        %{server: server} do
+    # One call for each scheduler does not make them busy.
     most = System.schedulers_online()
+    busy = for _ <- 1..most, do: spawn_link(&keep_busy/0)
     [first | others] = for _ <- 1..most, do: begin(server, "computes", nil, "eve")
     finish(first)
     again = begin(server, "computes", nil, "eve")
     assert refused(server, "computes", nil, "eve") == 429
     assert said(server, "computes", nil, "ada") == "done"
     Enum.each([again | others], &finish/1)
+    # Earlier, it was forgotten with her last call that the tool computes.
+    calls = for _ <- 1..most, do: begin(server, "computes", nil, "eve")
+    assert refused(server, "computes", nil, "eve") == 429
+    Enum.each(calls, &finish/1)
+    for pid <- busy, do: send(pid, :end)
   end
+
+  defp keep_busy, do: receive(do: (:end -> :ok), after: (0 -> keep_busy()))
 
   # The limit of a tool is that of the node, so that two tests at once would share it.
   test "max_concurrent: is the limit of a tool for the node, in both eras, until a call ends in any way" do

@@ -111,7 +111,7 @@ defmodule McpServer.Dispatch.ToolPlaces do
         :ets.insert(@holders, {self(), taken ++ held})
 
         try do
-          if Enum.all?(entered, &free?/1),
+          if Enum.all?(entered, &free?(&1, computes?(entered))),
             do: measured(call, conn, entered),
             else: {:error, {:retry_after, Enum.random(1..@most_delay)}}
         after
@@ -135,17 +135,24 @@ defmodule McpServer.Dispatch.ToolPlaces do
     before = reductions()
     returned = Around.run(call, conn)
 
-    for {{_place, numbers, _count}, _most, computing} <- entered,
-        computing != :infinity,
-        do: note(numbers, reductions() - before, computing)
+    if Enum.any?(entered, &many?/1) do
+      spent = reductions() - before
+      for {{_place, numbers, _count}, _most, computing} <- entered, computing != :infinity, do: note(numbers, spent)
+    end
 
     returned
   end
 
   # The count is that of its own entrance: refused calls that enter later do not count against it.
-  defp free?({{_place, numbers, count}, most, computing}) do
-    (count <= most or room?(numbers, most)) and (count <= computing or not busy?(numbers, computing))
+  defp free?({{_place, numbers, count}, most, computing}, computes?) do
+    (count <= most or room?(numbers, most)) and
+      (not computes? or count <= computing or not busy?(numbers, computing))
   end
+
+  # The place of a client that called nothing before knows nothing of the tool, but that of the server does.
+  defp computes?(entered),
+    do:
+      Enum.any?(entered, fn {{_place, numbers, _count}, _most, _computing} -> :atomics.get(numbers, @mean) >= @much end)
 
   # Whoever finds a closed row deletes it: the process that closed it may have been killed.
   defp enter(place) do
@@ -188,17 +195,15 @@ defmodule McpServer.Dispatch.ToolPlaces do
   end
 
   # Whether one more call of a tool that computes would make the others slower.
-  defp busy?(numbers, computing) do
-    :atomics.get(numbers, @mean) >= @much and
-      :erlang.statistics(:total_run_queue_lengths) >= div(computing, 2) and not room?(numbers, computing)
-  end
+  defp busy?(numbers, computing),
+    do: :erlang.statistics(:total_run_queue_lengths) >= div(computing, 2) and not room?(numbers, computing)
 
-  # The mean is of interest only where many calls run.
-  defp note(numbers, reductions, computing) do
-    if 2 * :atomics.get(numbers, @count) > computing do
-      mean = :atomics.get(numbers, @mean)
-      :atomics.put(numbers, @mean, mean + div(reductions - mean, @weight))
-    end
+  # What a tool computes is of interest only where many calls run.
+  defp many?({{_place, numbers, _count}, _most, computing}), do: 2 * :atomics.get(numbers, @count) > computing
+
+  defp note(numbers, reductions) do
+    mean = :atomics.get(numbers, @mean)
+    :atomics.put(numbers, @mean, mean + div(reductions - mean, @weight))
   end
 
   defp reductions, do: self() |> Process.info(:reductions) |> elem(1)
