@@ -27,10 +27,19 @@ defmodule McpServer.Fetch do
   @spec url?(String.t()) :: boolean()
   def url?(text), do: text =~ ~r/\A[\x21-\x7E]+\z/
 
+  @doc "Whether a header has the characters that HTTP allows (RFC 9110, section 5). Others could add lines to a request."
+  @spec header?({String.t(), String.t()}) :: boolean()
+  def header?({name, value}),
+    do: name =~ ~r/\A[!#$%&'*+\-.^_`|~0-9A-Za-z]+\z/ and not (value =~ ~r/[^\t\x20-\x7E\x80-\xFF]/)
+
   @doc "Sends a request and reads its response. With `stream` the caller must close the body's socket."
   @spec fetch(request(), tls :: keyword()) :: {:ok, response()} | {:error, term()}
   def fetch(request, tls) do
-    if url?(request.url), do: fetch(URI.parse(request.url), request, tls), else: {:error, :malformed_url}
+    cond do
+      not url?(request.url) -> {:error, :malformed_url}
+      not Enum.all?(request.headers, &header?/1) -> {:error, :malformed_header}
+      true -> fetch(URI.parse(request.url), request, tls)
+    end
   end
 
   defp fetch(uri, request, tls) do

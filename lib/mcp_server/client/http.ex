@@ -31,6 +31,7 @@ defmodule McpServer.Client.Http do
   ]
 
   @max_pages 1_000
+  @reopen_ms 10_000
 
   @doc """
   Starts the link. Options: `:url`, `:owner`, `:reference`, `:headers`, `:tls`, `:listen` (also to the session's own
@@ -150,12 +151,14 @@ defmodule McpServer.Client.Http do
 
   defp start_listener(state), do: state
 
-  defp start(state, message) do
+  defp start(state, message), do: start(state, message, state.session.id)
+
+  defp start(state, message, session) do
     link = self()
     context = context(state)
     parameters = state.parameters
     pid = spawn_link(fn -> exit({:shutdown, run(link, context, message, parameters)}) end)
-    %{state | requests: Map.put(state.requests, pid, %{message: message, session: state.session.id, cancelled: []})}
+    %{state | requests: Map.put(state.requests, pid, %{message: message, session: session, cancelled: []})}
   end
 
   defp context(state) do
@@ -165,22 +168,26 @@ defmodule McpServer.Client.Http do
       tls: state.tls,
       session: state.session,
       retry_ms: state.retry_ms,
+      timeout: Exchange.timeout(),
       send: &Link.deliver(state.owner, state.reference, &1)
     }
   end
 
   # The link must know a new session before its owner does, because the owner may send messages at once.
   defp run(link, context, %{"method" => "initialize"} = message, _parameters) do
-    {outcome, answers} = held(context, message)
+    with {{:ok, headers}, answers} <- held(context, message),
+         {:ok, session} <- session(headers, answers) do
+      if session.revision, do: :ok = GenServer.call(link, {:opened, message, session}, :infinity)
+      for answer <- answers, do: context.send.(answer)
+      {:ok, headers}
+    else
+      {{:error, error}, answers} ->
+        for answer <- answers, do: context.send.(answer)
+        {:error, error}
 
-    with {:ok, headers} <- outcome do
-      for %{"result" => %{"protocolVersion" => revision}} <- answers do
-        :ok = GenServer.call(link, {:opened, message, session(headers, revision)}, :infinity)
-      end
+      {:error, error} ->
+        {:error, error}
     end
-
-    for answer <- answers, do: context.send.(answer)
-    outcome
   end
 
   defp run(_link, context, batch, _parameters) when is_list(batch), do: Batch.post(context, batch)
@@ -190,8 +197,18 @@ defmodule McpServer.Client.Http do
     Exchange.post(%{context | send: &learn(&1, link, context, message)}, message, parameters)
   end
 
-  defp session(headers, revision),
-    do: %{id: for({"mcp-session-id", id} <- headers, do: id) |> List.last(), revision: revision}
+  # The session that an answer opens. Without a revision the answer is a refusal.
+  defp session(headers, answers) do
+    id = for({"mcp-session-id", id} <- headers, do: id) |> List.last()
+    revision = for(%{"result" => %{"protocolVersion" => revision}} <- answers, do: revision) |> List.last()
+
+    # Every later request repeats both in headers.
+    if Enum.all?([id, revision], &(&1 == nil or visible?(&1))),
+      do: {:ok, %{id: id, revision: revision}},
+      else: {:error, Error.new(:protocol, "the server's session id or protocolVersion is no visible ASCII text")}
+  end
+
+  defp visible?(text), do: is_binary(text) and text =~ ~r/\A[\x21-\x7E]+\z/
 
   defp held(context, message), do: Exchange.hold(context, message, [], fn _message -> true end)
 
@@ -259,8 +276,11 @@ defmodule McpServer.Client.Http do
 
   defp ended({:shutdown, {:ok, _headers}}, _message, _session, state), do: state
 
+  # Every answer may be 404, so each request is repeated once.
+  defp ended({:shutdown, {:error, :session_lost}}, message, :repeated, state), do: failed(state, message, lost(state))
+
   defp ended({:shutdown, {:error, :session_lost}}, message, session, state),
-    do: if(session == state.session.id, do: reopen(state, message), else: start(state, message))
+    do: if(session == state.session.id, do: reopen(state, message), else: repeat(state, message))
 
   defp ended({:shutdown, {:error, error}}, message, _session, state), do: failed(state, message, error)
   defp ended({:shutdown, {:error, error, came}}, batch, _session, state), do: failed(state, batch, error, came)
@@ -281,26 +301,32 @@ defmodule McpServer.Client.Http do
   end
 
   # The server lost the session, for example in a restart. The link opens it again and repeats the request.
-  defp reopen(%{initialize: nil} = state, message),
-    do: failed(state, message, Error.new(:no_answer, "#{state.url} answers with status 404", 404))
+  defp reopen(%{initialize: nil} = state, message), do: failed(state, message, lost(state))
 
   defp reopen(state, message) do
     unopened = %{state | session: %{id: nil, revision: nil}}
     initialize = Map.put(state.initialize, "id", "reopen-#{System.unique_integer([:positive])}")
 
-    case held(context(unopened), initialize) do
-      {{:ok, headers}, [%{"result" => %{"protocolVersion" => revision}}]} ->
-        opened = %{state | session: session(headers, revision), parameters: nil}
-        initialized = %{"jsonrpc" => "2.0", "method" => "notifications/initialized"}
-        opened |> told(initialized) |> start(message)
-
+    # The link waits for it, and reads nothing meanwhile.
+    with {{:ok, headers}, answers} <- held(%{context(unopened) | timeout: @reopen_ms}, initialize),
+         {:ok, %{revision: revision} = session} when revision != nil <- session(headers, answers) do
+      initialized = %{"jsonrpc" => "2.0", "method" => "notifications/initialized"}
+      %{state | session: session, parameters: nil} |> told(initialized) |> repeat(message)
+    else
       {{:error, %Error{} = error}, _answers} ->
+        failed(state, message, error)
+
+      {:error, error} ->
         failed(state, message, error)
 
       _refused ->
         failed(state, message, Error.new(:protocol, "the server opens no new session in the place of one it has lost"))
     end
   end
+
+  defp repeat(state, message), do: start(state, message, :repeated)
+
+  defp lost(state), do: Error.new(:no_answer, "#{state.url} answers with status 404", 404)
 
   @impl true
   def terminate(_reason, state) do

@@ -3,6 +3,7 @@ defmodule McpServer.Fetch.Head do
   # The heads of a request and of its response. Status line and headers together are limited to 64 KiB, against servers
   # that send endless headers.
 
+  alias McpServer.Fetch
   alias McpServer.Fetch.Socket
 
   @enforce_keys [:status, :headers, :bodiless?]
@@ -80,7 +81,8 @@ defmodule McpServer.Fetch.Head do
   defp headers(bytes, read) do
     case :erlang.decode_packet(:httph_bin, bytes, []) do
       {:ok, {:http_header, _bit, name, _raw, value}, rest} ->
-        headers(rest, [{name |> to_string() |> String.downcase(), value} | read])
+        header = {name |> to_string() |> String.downcase(), unfolded(value)}
+        if Fetch.header?(header), do: headers(rest, [header | read]), else: :error
 
       {:ok, :http_eoh, ""} ->
         {:ok, Enum.reverse(read)}
@@ -89,4 +91,7 @@ defmodule McpServer.Fetch.Head do
         :error
     end
   end
+
+  # RFC 9112, section 5.2.
+  defp unfolded(value), do: String.replace(value, ~r/[ \t]*\r?\n[ \t]+/, " ")
 end

@@ -11,8 +11,8 @@ defmodule McpServer.Client.Http.Exchange do
   alias McpServer.JSON
 
   @typedoc """
-  `send` gets each message as it arrives. `retry_ms` is how long a server that refuses connections is retried. The other
-  fields are the link's.
+  `send` gets each message as it arrives. `retry_ms` is how long a server that refuses connections is retried, `timeout`
+  the total time of all waits for an answer, both in milliseconds. The other fields are the link's.
   """
   @type context :: %{
           url: String.t(),
@@ -20,6 +20,7 @@ defmodule McpServer.Client.Http.Exchange do
           tls: keyword(),
           session: Headers.session(),
           retry_ms: non_neg_integer(),
+          timeout: pos_integer(),
           send: (term() -> term())
         }
 
@@ -34,6 +35,10 @@ defmodule McpServer.Client.Http.Exchange do
   @reconnects 100
   @retry_every 200
 
+  @doc "The timeout of a request that nobody waits for: a week."
+  @spec timeout() :: pos_integer()
+  def timeout, do: @timeout
+
   @doc "Sends a message. `:ok` means that all its answers have been delivered."
   @spec post(context(), map() | Batch.t(), Headers.parameters()) :: outcome()
   def post(context, message, parameters) do
@@ -41,7 +46,7 @@ defmodule McpServer.Client.Http.Exchange do
       [{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}] ++
         Headers.of(message, parameters, context.session) ++ context.headers
 
-    timeout = if request?(message), do: @timeout, else: @short_timeout
+    timeout = if request?(message), do: context.timeout, else: @short_timeout
     request = request(:post, context.url, headers, JSON.encode!(message), timeout)
 
     case send_request(request, context, context.retry_ms) do

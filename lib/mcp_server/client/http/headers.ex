@@ -3,6 +3,7 @@ defmodule McpServer.Client.Http.Headers do
   # The headers of a message: its type, its session and, since 2026-07-28, values from its body.
 
   alias McpServer.Client.Http.Batch
+  alias McpServer.Fetch
 
   @version "io.modelcontextprotocol/protocolVersion"
   @named %{
@@ -67,7 +68,10 @@ defmodule McpServer.Client.Http.Headers do
     if plain?, do: text, else: "=?base64?" <> Base.encode64(text) <> "?="
   end
 
-  @doc "The arguments of a tool that its schema marks with `x-mcp-header`."
+  @doc """
+  The arguments of a tool that its schema marks with `x-mcp-header`. The server chooses the text, so a mark that makes no
+  header's name is none.
+  """
   @spec parameters(map()) :: parameters()
   def parameters(tool), do: walk(tool["inputSchema"], [])
 
@@ -79,7 +83,7 @@ defmodule McpServer.Client.Http.Headers do
   defp walk(_other, _path), do: []
 
   defp marked(%{"x-mcp-header" => header, "type" => type}, [_ | _] = path) when is_binary(header) and type in @typed,
-    do: [{path, String.downcase(header)}]
+    do: if(Fetch.header?({header, ""}), do: [{path, String.downcase(header)}], else: [])
 
   defp marked(_schema, _path), do: []
 end

@@ -8,6 +8,7 @@ defmodule McpServer.DualResponse.Client.Failure do
     body_too_large: "The server sends more than max_body_bytes",
     head_too_large: "The server sends more than 64 KiB of headers",
     malformed: "What the server sent is not HTTP",
+    malformed_header: "A header of the request has characters that HTTP does not allow",
     closed: "The server closed the connection",
     closed_early: "The server closed the connection before its response was complete",
     econnrefused: "Nobody listens there",

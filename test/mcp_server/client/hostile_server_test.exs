@@ -1,0 +1,139 @@
+defmodule McpServer.Client.HostileServerTest do
+  # What a server sends makes no header of a later request, and a server that loses every session gets no flood.
+  use ExUnit.Case, async: true
+
+  alias McpServer.Client.{Error, Http}
+  alias McpServer.{Fetch, JSON, ScriptedServer}
+
+  @version "io.modelcontextprotocol/protocolVersion"
+  @injected "1\r\nX-Injected: yes\r\n\r\nDELETE /victim HTTP/1.1"
+
+  defp link(server) do
+    reference = make_ref()
+    link = start_supervised!({Http, url: server.url, owner: self(), reference: reference})
+    %{link: link, reference: reference}
+  end
+
+  defp send_message(%{link: link, reference: reference}, message) do
+    text = message |> Map.put("jsonrpc", "2.0") |> JSON.encode!()
+    send(link, {:mcp_client_in, reference, {:lines, [text]}})
+  end
+
+  defp answer(%{reference: reference}) do
+    assert_receive {:mcp_client, ^reference, answer}, 30_000
+    answer
+  end
+
+  defp result(request, result),
+    do: ScriptedServer.json(%{"jsonrpc" => "2.0", "id" => JSON.decode!(request.body)["id"], "result" => result})
+
+  defp initialize(id),
+    do: %{"id" => id, "method" => "initialize", "params" => %{"protocolVersion" => "2025-11-25", "capabilities" => %{}}}
+
+  # Earlier, the text became a header's name, line ends included.
+  test "a mark of a tool that is no header's name is none" do
+    properties = %{
+      "a" => %{"type" => "string", "x-mcp-header" => "A: " <> @injected},
+      "b" => %{"type" => "string", "x-mcp-header" => "Fine"},
+      "c" => %{"type" => "string", "x-mcp-header" => ""}
+    }
+
+    tool = %{"name" => "x", "inputSchema" => %{"type" => "object", "properties" => properties}}
+
+    server =
+      ScriptedServer.start(fn request ->
+        result(request, if(request.body =~ "tools/list", do: %{"tools" => [tool]}, else: %{"content" => []}))
+      end)
+
+    link = link(server)
+    arguments = %{"a" => "1", "b" => "2", "c" => "3"}
+    meta = %{@version => "2026-07-28"}
+
+    send_message(link, %{
+      "id" => 1,
+      "method" => "tools/call",
+      "params" => %{"name" => "x", "arguments" => arguments, "_meta" => meta}
+    })
+
+    assert %{"id" => 1, "result" => %{"content" => []}} = answer(link)
+    ScriptedServer.requested(server)
+    called = ScriptedServer.requested(server)
+    mirrored = for {name, value} <- called.headers, String.starts_with?(String.downcase(name), "mcp-param"), do: value
+    assert mirrored == ["2"]
+    refute List.keymember?(called.headers, "x-injected", 0)
+  end
+
+  # Earlier, every later request repeated them.
+  test "a session whose id or revision is no header's value is not opened" do
+    for {id, revision} <- [
+          {"s", @injected},
+          {"s\rX-Injected: yes", "2025-11-25"},
+          {"s\r\n\tfolded", "2025-11-25"},
+          {"s", 1}
+        ] do
+      server =
+        ScriptedServer.start(fn request ->
+          body = %{
+            "jsonrpc" => "2.0",
+            "id" => JSON.decode!(request.body)["id"],
+            "result" => %{"protocolVersion" => revision}
+          }
+
+          text = JSON.encode!(body)
+          ScriptedServer.response(200, [{"content-type", "application/json"}, {"mcp-session-id", id}], text)
+        end)
+
+      link = link(server)
+      send_message(link, initialize(1))
+      assert {:failed, 1, %Error{kind: kind}} = answer(link)
+      assert {id, revision, kind} in [{id, revision, :protocol}, {id, revision, :unreachable}]
+      stop_supervised!(Http)
+    end
+  end
+
+  test "a header that HTTP does not allow is not sent" do
+    request = %{
+      method: :get,
+      url: "http://127.0.0.1:1/",
+      body: nil,
+      timeout: 1_000,
+      max_body_bytes: 1,
+      stream: false,
+      addresses: :any
+    }
+
+    for header <- [{"a b", "1"}, {"a:", "1"}, {"", "1"}, {"a", "1\r\nb: 2"}, {"a", "1\r"}, {"a", <<0>>}],
+        do:
+          assert(
+            {header, Fetch.fetch(Map.put(request, :headers, [header]), [])} == {header, {:error, :malformed_header}}
+          )
+
+    assert Fetch.fetch(Map.put(request, :headers, [{"x-a_b", "1\t é"}]), []) == {:error, :econnrefused}
+  end
+
+  # Earlier, the link opened sessions and repeated the request without end.
+  test "a request whose session is lost twice fails" do
+    server =
+      ScriptedServer.start(fn request ->
+        if request.body =~ ~s("initialize"),
+          do: result(request, %{"protocolVersion" => "2025-11-25"}) |> with_session(),
+          else: ScriptedServer.response(404, [], "")
+      end)
+
+    link = link(server)
+    send_message(link, initialize(1))
+    assert %{"id" => 1, "result" => _opened} = answer(link)
+    send_message(link, %{"id" => 2, "method" => "tools/list"})
+    assert {:failed, 2, %Error{kind: :no_answer, status: 404}} = answer(link)
+
+    methods =
+      for _ <- 1..5, do: server |> ScriptedServer.requested() |> Map.get(:body) |> JSON.decode!() |> Map.get("method")
+
+    assert methods == ["initialize", "tools/list", "initialize", "notifications/initialized", "tools/list"]
+  end
+
+  defp with_session(response) do
+    [head, body] = response
+    [String.replace(IO.iodata_to_binary(head), "\r\n\r\n", "\r\nmcp-session-id: s\r\n\r\n"), body]
+  end
+end
