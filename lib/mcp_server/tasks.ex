@@ -39,9 +39,10 @@ defmodule McpServer.Tasks do
 
   ## Whose tasks
 
-  The owner of a task is the principal that called the tool; without authentication the session; without both
-  (2026-07-28) every client that knows the task's id, 128 random bits. For other clients the task does not exist. In a
-  cluster the task runs on the node that received the call, and every node can access it.
+  The owner of a task is the principal that called the tool, at the HTTP mount of the call: a token for one endpoint shows
+  no task of another. Mounts with the same `:mount_name` share their tasks. Without authentication the owner is the session;
+  without both (2026-07-28) every client that knows the task's id, 128 random bits. For other clients the task does not
+  exist. In a cluster the task runs on the node that received the call, and every node can access it.
 
   ## Bounds
 
@@ -72,7 +73,7 @@ defmodule McpServer.Tasks do
   @doc false
   @spec owner(Catalog.t(), Conn.t()) :: owner()
   def owner(catalog, %Conn{principal: nil, session_id: session_id}), do: {catalog.router, :session, session_id}
-  def owner(catalog, %Conn{principal: principal}), do: {catalog.router, :principal, principal}
+  def owner(catalog, %Conn{principal: principal, mount: mount}), do: {catalog.router, :principal, {mount, principal}}
 
   # Starts the task of a call.
   @doc false

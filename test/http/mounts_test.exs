@@ -26,6 +26,27 @@ defmodule McpServer.HttpMountsTest do
     assert %{"error" => %{"code" => -32602}} = bring(other(server, mount_name: "admin"), state)
   end
 
+  @tasks [capabilities: %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}]
+
+  # Earlier, a token of one endpoint showed the tasks of its user at all others.
+  both "a task is there at the same place only", [identify: &who/1], %{server: server} do
+    ada = fn server, request -> HttpClient.answer(server, as(request, "ada")) end
+    assert %{"result" => %{"taskId" => id}} = ada.(server, modern_call("sleep", %{"ms" => 60_000}, @tasks))
+    get = modern("tasks/get", %{"taskId" => id}, @tasks)
+    assert %{"result" => %{"taskId" => ^id}} = ada.(server, get)
+    assert %{"result" => %{"taskId" => ^id}} = ada.(other(server, identify: &who/1, limits: [max_calls: 63]), get)
+    admin = other(server, identify: &who/1, mount_name: "admin")
+
+    for method <- ["tasks/get", "tasks/cancel", "tasks/update"] do
+      params = %{"taskId" => id, "inputResponses" => %{}}
+
+      assert %{"error" => %{"code" => -32602, "message" => "Task not found"}} =
+               ada.(admin, modern(method, params, @tasks))
+    end
+
+    assert %{"result" => %{}} = ada.(server, modern("tasks/cancel", %{"taskId" => id}, @tasks))
+  end
+
   test "a server and a plug are different places, unless they have the same name" do
     [server, plug] = for kind <- [:listener, :plug], do: HttpServers.start(kind)
     assert %{"error" => %{"code" => -32602}} = bring(plug, asked(server))
