@@ -1,6 +1,7 @@
 defmodule McpServer.Console.Text do
   @moduledoc false
-  # A server's data as text for a terminal. Control characters are removed, because a terminal would obey them.
+  # A server's data as text for a terminal. A terminal would obey control characters: in a text they are removed, in JSON
+  # they are escaped.
 
   alias McpServer.Console.Arguments
   alias McpServer.JSON
@@ -14,7 +15,14 @@ defmodule McpServer.Console.Text do
 
   @doc "A value as JSON with one member per line."
   @spec json(term()) :: String.t()
-  def json(value), do: JSON.encode!(value, pretty: true)
+  def json(value), do: value |> JSON.encode!(pretty: true) |> escaped()
+
+  # JSON escapes only the first 32. The others can be in strings alone, and none is beyond the 16 bits of an escape.
+  defp escaped(json) do
+    String.replace(json, ~r/[\x{7F}-\x{9F}\x{202A}-\x{202E}\x{2066}-\x{2069}]/u, fn <<character::utf8>> ->
+      "\\u" <> (character |> Integer.to_string(16) |> String.pad_leading(4, "0"))
+    end)
+  end
 
   @doc "A server and all its lists on one screen."
   @spec lists(map()) :: iodata()
@@ -142,9 +150,9 @@ defmodule McpServer.Console.Text do
   @doc "A server's notification as a line. `nil` if the developer does not need it."
   @spec notification(String.t(), map()) :: iodata() | nil
   def notification("notifications/progress", params) do
-    total = if params["total"] != nil, do: ["/", JSON.encode!(params["total"])], else: []
+    total = if params["total"] != nil, do: ["/", json(params["total"])], else: []
     message = if params["message"] != nil, do: [" ", safe(params["message"])], else: []
-    ["progress ", JSON.encode!(params["progress"]), total | message]
+    ["progress ", json(params["progress"]), total | message]
   end
 
   def notification("notifications/message", params) do

@@ -176,7 +176,7 @@ defmodule McpServer.Dispatch.Permission do
       case judge(Handler.entry(catalog, request), request, conn) do
         :ok -> true
         :hidden -> readable?(catalog, request, conn, uri, [{kind, index} | without])
-        {:failed, failure} -> unreadable(uri, failure)
+        {:failed, failure} -> unreadable(failure)
         _refused -> false
       end
     else
@@ -184,8 +184,9 @@ defmodule McpServer.Dispatch.Permission do
     end
   end
 
-  defp unreadable(uri, failure) do
-    Failure.log(failure, "the permission to hear of #{inspect(uri)}")
+  # The URI is the client's, and no data of a client is logged.
+  defp unreadable(failure) do
+    Failure.log(failure, "the permission to hear of a resource's changes")
     false
   end
 end
