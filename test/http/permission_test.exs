@@ -2,7 +2,19 @@ defmodule McpServer.Http.PermissionTest do
   # `authorize:` of resources and prompts over HTTP. Not async: changes reach every client of a router.
   use McpServer.HttpCase, async: false
 
+  import ExUnit.CaptureLog, only: [capture_log: 1]
+
   alias McpServer.{Changes, PermissionRouter}
+
+  defmodule Undecided do
+    @moduledoc false
+    use McpServer.Router, name: "undecided"
+    alias McpServer.PermissionRouter.Handlers
+
+    resource "own", "undecided://{id}", authorize: {Handlers, :undecided} do
+      read Handlers, :read
+    end
+  end
 
   @options [router: PermissionRouter, identify: &who/1]
   @uris "resourceSubscriptions"
@@ -83,5 +95,19 @@ defmodule McpServer.Http.PermissionTest do
     Changes.resource_updated(PermissionRouter, "perm://staff")
     Changes.tools_changed(PermissionRouter)
     assert HttpClient.message(peer)["method"] == "notifications/tools/list_changed"
+  end
+
+  # Earlier, the line had the URI, which is data of the client.
+  both "a permission that is no verdict is logged without the client's URI", [router: Undecided], %{server: server} do
+    request = modern("subscriptions/listen", %{"notifications" => %{@uris => ["undecided://secret-of-ada"]}})
+
+    log =
+      capture_log(fn ->
+        {peer, %{status: 200, body: :stream}} = HttpClient.open(server, request)
+        assert HttpClient.message(peer)["params"]["notifications"] == %{}
+      end)
+
+    assert log =~ "the permission to hear of a resource's changes failed"
+    refute log =~ "secret-of-ada"
   end
 end

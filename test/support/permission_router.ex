@@ -58,6 +58,7 @@ defmodule McpServer.PermissionRouter.Handlers do
 
   def scope(_conn), do: {:error, {:insufficient_scope, ["more"]}}
   def broken(_conn), do: raise("the hook's own fault")
+  def undecided(_conn, _variables), do: :perhaps
 
   def own(conn, variables) do
     report(conn, {Conn.get_private(conn, :uri), variables})
