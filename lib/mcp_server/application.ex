@@ -13,7 +13,6 @@ defmodule McpServer.Application do
       :ok = McpServer.Telemetry.load()
       :ok = McpServer.Secret.load()
       # The tables belong to this process, which lives as long as the application.
-      :ok = McpServer.Call.Reaper.load()
       :ok = McpServer.OpenTelemetry.create_table()
       :ok = McpServer.Connection.InFlight.create_table()
       :ok = McpServer.Connection.Unended.create_table()

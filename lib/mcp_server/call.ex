@@ -14,6 +14,7 @@ defmodule McpServer.Call do
   alias McpServer.Native.Dirty
   alias McpServer.Protocol.Revision
   alias McpServer.Connection.Session
+  alias McpServer.Quota.Client
 
   @enforce_keys [:connection, :revision]
   defstruct [:connection, :pid, :revision, :progress_token, :log_level, tool_shares: []]
@@ -106,20 +107,19 @@ defmodule McpServer.Call do
     }
   end
 
-  # The maximum of calls in their grace period: a client can cancel faster than handlers clean up.
-  @max_graced 1_000
-
   @doc """
-  Ends the process of a call. With `grace` 0 it is killed at once. Otherwise it gets a signal that it can trap, and is
-  killed after `grace` milliseconds.
+  Ends the process of a call of a client. With `grace` 0 it is killed at once. Otherwise it gets a signal that it can trap,
+  and is killed after `grace` milliseconds. A client can cancel faster than handlers clean up: where too many do, it is
+  killed at once, too.
   """
-  @spec stop(pid(), grace :: non_neg_integer(), :cancelled | :timeout) :: true
-  def stop(pid, 0, _why), do: Process.exit(pid, :kill)
+  @spec stop(pid(), grace :: non_neg_integer(), :cancelled | :timeout, Client.t()) :: true
+  def stop(pid, 0, _why, _client), do: Process.exit(pid, :kill)
 
-  def stop(pid, grace, why) do
-    if Reaper.kill_after(pid, grace, @max_graced),
-      do: Process.exit(pid, {:shutdown, why}),
-      else: Process.exit(pid, :kill)
+  def stop(pid, grace, why, client) do
+    case Reaper.kill_after(pid, grace, client) do
+      :ok -> Process.exit(pid, {:shutdown, why})
+      :full -> Process.exit(pid, :kill)
+    end
   end
 
   # The exit reason carries the result and saves a message. But it would end linked processes, so with links a message

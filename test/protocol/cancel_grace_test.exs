@@ -146,12 +146,6 @@ defmodule McpServer.Protocol.CancelGraceTest do
   defp call(_session_era, id, name, file),
     do: StdioPeer.request(id, "tools/call", %{"name" => name, "arguments" => %{"file" => file}})
 
-  test "where too many clean up at once, the next is killed" do
-    pid = spawn(fn -> Process.sleep(:infinity) end)
-    refute McpServer.Call.Reaper.kill_after(pid, 30_000, 0)
-    Process.exit(pid, :kill)
-  end
-
   test "the generated callbacks have no deadline, and nothing to cancel" do
     caller = self()
     pid = spawn(fn -> ConfirmRouter.call_tool(%Conn{assigns: %{test: caller}}, "slow", %{}) end)

@@ -10,41 +10,47 @@ defmodule McpServer.Call.Reaper do
   use GenServer
 
   alias McpServer.Connection.{InFlight, Report, Unended}
-  alias McpServer.Quota.Keeper
+  alias McpServer.Quota
+  alias McpServer.Quota.{Client, Keeper}
   alias McpServer.Tools.OpenSessions
 
   @spec start_link(term()) :: GenServer.on_start()
   def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
 
-  @doc "Makes the count of processes in their grace period."
-  @spec load() :: :ok
-  def load, do: :persistent_term.put(__MODULE__, :counters.new(1, []))
-
   @doc """
-  Kills a process after so many milliseconds. Returns `false` if `most` processes are already waiting.
+  Kills a client's process after so many milliseconds, unless it ends before. Returns `:full` if too many processes of the
+  client or of the node have such a time.
 
   The message is sent to a name, so it survives a restart of this process.
   """
-  @spec kill_after(pid(), pos_integer(), pos_integer()) :: boolean()
-  def kill_after(pid, milliseconds, most) do
-    graced = :persistent_term.get(__MODULE__)
-    :counters.add(graced, 1, 1)
-
-    if :counters.get(graced, 1) <= most do
-      Process.send_after(__MODULE__, {:kill, pid}, milliseconds)
-      true
-    else
-      :counters.sub(graced, 1, 1)
-      false
+  @spec kill_after(pid(), pos_integer(), Client.t()) :: :ok | :full
+  def kill_after(pid, milliseconds, client) do
+    with :ok <- Quota.take(Quota.of_node(), :cleanups, client, 1) do
+      timer = Process.send_after(__MODULE__, {:kill, pid}, milliseconds)
+      Process.send_after(__MODULE__, {:cleans_up, pid, client, timer}, 0)
+      :ok
     end
   end
 
   @impl true
-  def init(nil), do: {:ok, nil}
+  def init(nil) do
+    # Whoever cleaned up before a restart of this process is not counted any more.
+    :ok = Quota.reset(Quota.of_node(), :cleanups)
+    {:ok, %{}}
+  end
 
   @impl true
+  def handle_info({:cleans_up, pid, client, timer}, cleanups),
+    do: {:noreply, Map.put(cleanups, Process.monitor(pid), {client, timer})}
+
+  def handle_info({:DOWN, monitor, :process, _pid, _reason}, cleanups) when is_map_key(cleanups, monitor) do
+    {{client, timer}, cleanups} = Map.pop!(cleanups, monitor)
+    Process.cancel_timer(timer, async: true, info: false)
+    :ok = Quota.give(Quota.of_node(), :cleanups, client, 1)
+    {:noreply, cleanups}
+  end
+
   def handle_info({:kill, pid}, state) do
-    :counters.sub(:persistent_term.get(__MODULE__), 1, 1)
     Process.exit(pid, :kill)
     {:noreply, state}
   end

@@ -347,7 +347,7 @@ defmodule McpServer.Connection.Calls do
 
   defp stop(state, pid, grace, why) do
     {call, calls} = Map.pop!(state.calls, pid)
-    Call.stop(pid, grace, why)
+    Call.stop(pid, grace, why, state.server.client)
     Process.demonitor(call.monitor, [:flush])
     {call, Input.abandon(%{state | calls: calls}, pid, call)}
   end

@@ -8,6 +8,7 @@ defmodule McpServer.Http.HeldCall do
   alias McpServer.Dispatch.{Answer, Failure, Handler}
   alias McpServer.Http.{Mount, SessionCall, Sink, StatelessCall}
   alias McpServer.Protocol
+  alias McpServer.Quota.Client
 
   @type t :: StatelessCall.t() | SessionCall.t()
 
@@ -36,7 +37,8 @@ defmodule McpServer.Http.HeldCall do
   @doc "Ends the call's process, by force after its grace period. A result that it still sends is dropped."
   @spec stop(t(), :cancelled | :timeout) :: true
   def stop(call, why) do
-    Call.stop(call.pid, Handler.grace(call.origin.catalog, call.request), why)
+    client = Client.new(call.origin.principal, Sink.peer(call.sink))
+    Call.stop(call.pid, Handler.grace(call.origin.catalog, call.request), why, client)
     Process.demonitor(call.monitor, [:flush])
   end
 

@@ -20,6 +20,7 @@ defmodule McpServer.Quota.Kinds do
           | :exchanges
           | :calls
           | :tool_calls
+          | :cleanups
           | :streams
           | :subscription_bytes
           | :requests
@@ -93,6 +94,8 @@ defmodule McpServer.Quota.Kinds do
     tasks: Map.merge(@of_node, %{limit: :max_tasks, unit: :count, share: {:count, :max_tasks_per_owner}}),
     task_bytes: Map.put(@of_node, :limit, :max_bytes),
     session_value_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, share: 25}),
+    # Handlers that clean up after their calls have ended. A client can cancel faster than they do.
+    cleanups: Map.merge(@of_node, %{limit: 1_000, unit: :count, share: 25}),
     # Requests to issuers, which go on when their clients have left. An issuer gets at most twice the share at once.
     introspections: Map.merge(@of_node, %{limit: 1_024, unit: :count, share: {:count, 32}, client: :address}),
     # What is dropped early could be used again.

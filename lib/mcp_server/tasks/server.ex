@@ -220,7 +220,7 @@ defmodule McpServer.Tasks.Server do
 
   defp stop(state, entry) do
     Process.unlink(entry.runner)
-    Call.stop(entry.runner, entry.grace, :cancelled)
+    Call.stop(entry.runner, entry.grace, :cancelled, entry.client)
     %{state | runners: Map.delete(state.runners, entry.runner)}
   end
 

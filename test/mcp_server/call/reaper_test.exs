@@ -4,6 +4,7 @@ defmodule McpServer.Call.ReaperTest do
 
   import McpServer.HttpCase, only: [eventually: 1]
 
+  alias McpServer.Call.Reaper
   alias McpServer.{HttpPeer, HttpRequests, Processes, Quota}
   alias McpServer.Quota.Keeper
 
@@ -34,6 +35,27 @@ defmodule McpServer.Call.ReaperTest do
     assert_receive {:DOWN, ^reference, :process, ^pid, :normal}
     :sys.get_state(Keeper)
     assert :ets.lookup(Keeper, pid) == []
+  end
+
+  # Earlier, one client could have all of the node's, and had them for the whole time.
+  test "a client has a quarter of the processes that may clean up, until they end" do
+    start = fn -> spawn(fn -> receive(do: (:end -> :ok)) end) end
+    processes = for _ <- 1..250, do: start.()
+    eve = {:principal, "cleanups of eve"}
+    for pid <- processes, do: assert(Reaper.kill_after(pid, 60_000, eve) == :ok)
+    [refused, other, late] = for _ <- 1..3, do: start.()
+    assert Reaper.kill_after(refused, 60_000, eve) == :full
+    assert Reaper.kill_after(other, 60_000, {:principal, "cleanups of ada"}) == :ok
+    send(hd(processes), :end)
+    eventually(fn -> Reaper.kill_after(late, 60_000, eve) == :ok end)
+    for pid <- [refused, other, late | processes], do: send(pid, :end)
+    eventually(fn -> Quota.held(Quota.of_node(), :cleanups, eve) == 0 end)
+  end
+
+  test "a process that cleans up too long is killed" do
+    {pid, monitor} = spawn_monitor(fn -> Process.sleep(:infinity) end)
+    assert Reaper.kill_after(pid, 10, nil) == :ok
+    assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}, 30_000
   end
 
   # Bandit clears the process dictionary of a connection's process between requests.
