@@ -39,6 +39,16 @@ defmodule McpServer.HttpRestTest do
   @doc false
   def subject(request), do: %{subject: token(request)}
 
+  @doc false
+  def late_subject(request) do
+    with "waits-" <> test <- token(request) do
+      send(test |> String.to_charlist() |> :erlang.list_to_pid(), {:identifying, self()})
+      receive(do: (:go -> %{subject: "eve"}))
+    else
+      name -> %{subject: name}
+    end
+  end
+
   # The parts of a response that must not differ between clients. The date may differ by a second.
   defp told(response), do: {response.status, List.keydelete(response.headers, "date", 0), response.body}
 
@@ -256,6 +266,29 @@ defmodule McpServer.HttpRestTest do
       for {_peer, pid} <- held, do: send(pid, :go)
       for {peer, _pid} <- held, do: assert(HttpPeer.response(peer).status == 200)
       eventually(fn -> RestServers.ask(http, "GET", path(eves), as.("eve")).status == 200 end)
+    end
+
+    # Earlier, requests that were not identified yet could take all places.
+    test "one address has a share of them until its requests are identified" do
+      results = server()
+      http = RestServers.start(:plug, results, max_requests: 4, max_share: 50, identify: {__MODULE__, :late_subject})
+      created = create!(results, 20, subject: "ada")
+      from = fn address, name -> [headers: [{"x-from", address} | bearer(name)]] end
+      waits = from.("192.0.2.7", "waits-#{:erlang.pid_to_list(self())}")
+
+      held =
+        for _ <- 1..2 do
+          peer = HttpPeer.connect(http.port)
+          :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created), waits))
+          assert_receive {:identifying, pid}, 30_000
+          {peer, pid}
+        end
+
+      assert RestServers.ask(http, "GET", path(created), from.("192.0.2.7", "ada")).status == 503
+      assert RestServers.ask(http, "GET", path(created), from.("198.51.100.3", "ada")).status == 200
+      for {_peer, pid} <- held, do: send(pid, :go)
+      for {peer, _pid} <- held, do: assert(HttpPeer.response(peer).status == 404)
+      eventually(fn -> RestServers.ask(http, "GET", path(created), from.("192.0.2.7", "ada")).status == 200 end)
     end
 
     rest "a query that takes too long is 504, and is ended", %{kind: kind} do

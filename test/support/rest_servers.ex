@@ -16,10 +16,17 @@ defmodule McpServer.RestServers do
     def init(options), do: McpServer.DualResponse.Plug.init(options)
 
     def call(%{path_info: ["resources" | rest]} = conn, options) do
-      McpServer.DualResponse.Plug.call(%{conn | path_info: rest, script_name: ["resources"]}, options)
+      McpServer.DualResponse.Plug.call(%{from(conn) | path_info: rest, script_name: ["resources"]}, options)
     end
 
     def call(conn, _options), do: Plug.Conn.send_resp(conn, 404, "")
+
+    # Like behind a proxy, the header `x-from` has the address of the client.
+    defp from(conn) do
+      with {_name, text} <- List.keyfind(conn.req_headers, "x-from", 0, conn),
+           {:ok, address} = text |> String.to_charlist() |> :inet.parse_address(),
+           do: %{conn | remote_ip: address}
+    end
   end
 
   @doc "A test of both servers: `rest \"name\", %{kind: kind} do … end`."

@@ -24,6 +24,7 @@ defmodule McpServer.Quota.Kinds do
           | :streams
           | :subscription_bytes
           | :requests
+          | :identifications
           | :sessions
           | :event_bytes
           | :session_value_bytes
@@ -90,6 +91,8 @@ defmodule McpServer.Quota.Kinds do
     # Requests that wait for a session or for stored results. Under a plug each has a process of the web server.
     exchanges: %{of: :server, unit: :count, by: Quota, within: :connections},
     requests: Map.merge(@of_server, %{of: :endpoint, limit: :max_requests}),
+    # Of them, those of which only the address is known yet.
+    identifications: Map.merge(@of_server, %{of: :endpoint, limit: :max_requests, client: :address}),
     sessions: Map.merge(@of_node, %{limit: :max_sessions, unit: :count}),
     tasks: Map.merge(@of_node, %{limit: :max_tasks, unit: :count, share: {:count, :max_tasks_per_owner}}),
     task_bytes: Map.put(@of_node, :limit, :max_bytes),

@@ -131,22 +131,31 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   end
 
   defp serve(dispatcher, rest, exchange, wanted, selection, {caller, peer}) do
-    case Rest.answer(rest, wanted, selection, caller, &take_share(rest, &1, peer)) do
+    address = Client.of_peer(peer)
+
+    answer =
+      case take(rest, :identifications, address) do
+        :ok -> Rest.answer(rest, wanted, selection, caller, &identified(rest, &1, peer, address))
+        :full -> Rest.full(rest)
+      end
+
+    case answer do
       {:stream, status, headers, rows} -> Stream.run(dispatcher, rest, exchange, {status, headers}, rows)
       answer -> reply(exchange, answer)
     end
   end
 
-  # Given back at the end of this process.
-  defp take_share(rest, identity, peer) do
+  # Whoever is identified has the share of a client in place of that of an address.
+  defp identified(rest, identity, peer, address) do
+    if address, do: Quota.give(Quota.own(rest.quota), :identifications, address, 1)
     principal = principal(identity)
     Dirty.work_for(principal, peer)
-
-    case Client.new(principal, peer) do
-      nil -> :ok
-      client -> Quota.take(Quota.own(rest.quota), :requests, client, 1)
-    end
+    take(rest, :requests, Client.new(principal, peer))
   end
+
+  # Given back at the end of this process.
+  defp take(_rest, _kind, nil), do: :ok
+  defp take(rest, kind, client), do: Quota.take(Quota.own(rest.quota), kind, client, 1)
 
   # A signed URL identifies nobody.
   defp principal(:any), do: nil
