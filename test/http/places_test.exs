@@ -105,6 +105,41 @@ defmodule McpServer.HttpPlacesTest do
     end
   end
 
+  @asking %{"elicitation" => %{}}
+
+  defp asking(server, name) do
+    bearer = [{"authorization", "Bearer #{name}"}]
+    session = HttpSession.open(server, "2025-11-25", capabilities: @asking, headers: bearer)
+    {peer, response} = HttpSession.open_stream(session, legacy_call("ask"))
+    # A refused call has no stream.
+    message = if response.body == :stream, do: HttpClient.message(peer), else: hd(HttpClient.messages(peer, response))
+    {session, peer, message}
+  end
+
+  # Earlier, a client had as many of them as sessions had room for. All that it answered at once ran, whatever the limit.
+  both "one client has a share of the calls that wait for it",
+       [identify: &who/1, http: [max_calls: 4, max_share: 25]],
+       %{server: server} do
+    waiting = for _ <- 1..@most, do: asking(server, "eve")
+    for {_session, _peer, message} <- waiting, do: assert(%{"method" => "elicitation/create"} = message)
+    {_session, _peer, refused} = asking(server, "eve")
+    assert HttpClient.text(refused) == "Too many calls wait for the client's input"
+    {_session, _peer, adas} = asking(server, "ada")
+    assert %{"method" => "elicitation/create"} = adas
+
+    # One is answered, and the session of another ends.
+    [{session, peer, %{"id" => asked}}, {ended, _peer, _message} | _others] = waiting
+    result = %{"action" => "accept", "content" => %{"name" => "Eve"}}
+    reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => result})
+    assert {%{status: 202}, []} = HttpSession.exchange(session, in_session(reply))
+    assert HttpClient.text(HttpClient.message(peer)) == "Hello, Eve! :asked"
+    assert HttpSession.delete(ended).status in [200, 204]
+
+    for _ <- 1..2 do
+      eventually(fn -> match?({_session, _peer, %{"method" => "elicitation/create"}}, asking(server, "eve")) end)
+    end
+  end
+
   test "all are free after calls that ask their client, and those that are cancelled" do
     server = HttpServers.start(:listener, http: [max_calls: 1])
     session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})

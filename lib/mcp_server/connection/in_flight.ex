@@ -176,6 +176,7 @@ defmodule McpServer.Connection.InFlight do
   @spec abandon(t()) :: :ok
   def abandon(%{counters: counters} = in_flight) do
     close(in_flight)
+    give_questions(in_flight, :atomics.exchange(counters, @asking, 0))
     give_places(in_flight, max(:atomics.exchange(counters, @taken, @ended), 0))
   end
 
@@ -198,14 +199,18 @@ defmodule McpServer.Connection.InFlight do
   def tool_shares(nil), do: []
   def tool_shares(%{tool_shares: shares}), do: shares
 
-  @doc "Frees the place of a call that waits for the client."
-  @spec wait(t() | nil) :: :ok
+  @doc "Frees the place of a call that waits for the client. `:full` means that too many wait, of the client or of all."
+  @spec wait(t() | nil) :: :ok | :full
   def wait(nil), do: :ok
 
   def wait(%{counters: counters} = in_flight) do
-    :atomics.add(counters, @asking, 1)
-    give(in_flight)
+    with :ok <- Quota.take(in_flight.quota, :questions, in_flight.client, 1) do
+      :atomics.add(counters, @asking, 1)
+      give(in_flight)
+    end
   end
+
+  defp give_questions(%{quota: quota, client: client}, questions), do: Quota.give(quota, :questions, client, questions)
 
   @doc "Takes a place for a call that continues, even if none is free."
   @spec go_on(t() | nil) :: :ok
@@ -214,6 +219,7 @@ defmodule McpServer.Connection.InFlight do
   def go_on(%{counters: counters} = in_flight) do
     if :atomics.add_get(counters, @taken, 1) > 0, do: take_anyway(in_flight)
     :atomics.sub(counters, @asking, 1)
+    give_questions(in_flight, 1)
   end
 
   @doc "Whether calls run."

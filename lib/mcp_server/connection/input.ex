@@ -17,12 +17,12 @@ defmodule McpServer.Connection.Input do
   @doc "Sends the requests of the call `pid`, which waits for the answers under `tag`."
   @spec ask(State.t(), reference(), pid(), [{Request.id(), String.t(), iodata()}]) :: State.t()
   def ask(state, tag, pid, requests) do
-    case refusal(state, pid) do
-      nil ->
-        put(state, tag, pid, requests)
-
-      reason ->
-        Call.reply(tag, {:error, reason})
+    with nil <- refusal(state, pid),
+         :ok <- InFlight.wait(state.in_flight) do
+      put(state, tag, pid, requests)
+    else
+      refused ->
+        Call.reply(tag, {:error, if(refused == :full, do: :too_many, else: refused)})
         state
     end
   end
@@ -51,7 +51,6 @@ defmodule McpServer.Connection.Input do
 
     call = %{call | awaiting: awaiting, deadline: now + state.options.input_timeout}
     session = Session.ask(state.session, pid, for({id, key, _message} <- requests, do: {id, key}))
-    InFlight.wait(state.in_flight)
     Report.peer(state, [:input, :start], %{count: length(requests)})
 
     stream = Replies.stream(state, call.target)

@@ -19,6 +19,7 @@ defmodule McpServer.Quota.Kinds do
           | :hooks
           | :exchanges
           | :calls
+          | :questions
           | :tool_calls
           | :cleanups
           | :streams
@@ -77,6 +78,9 @@ defmodule McpServer.Quota.Kinds do
     body_bytes: Map.merge(@of_address, %{limit: :max_body_bytes_in_flight, unit: :bytes, fits: :max_message_bytes}),
     hooks: Map.put(@of_address, :limit, :max_hooks),
     calls: Map.put(@of_server, :limit, {:each_scheduler, :max_calls}),
+    # Calls that wait for their client's input have no place among those. When they go on they take one, even if none is
+    # free, so there are no more of them than places.
+    questions: Map.put(@of_server, :limit, {:each_scheduler, :max_calls}),
     # Of them, the calls of one tool.
     tool_calls: %{
       of: :server,
