@@ -17,15 +17,17 @@ defmodule McpServer.Connection.Input do
   @doc "Sends the requests of the call `pid`, which waits for the answers under `tag`."
   @spec ask(State.t(), reference(), pid(), [{Request.id(), String.t(), iodata()}]) :: State.t()
   def ask(state, tag, pid, requests) do
-    with nil <- refusal(state, pid),
-         :ok <- InFlight.wait(state.in_flight) do
-      put(state, tag, pid, requests)
-    else
-      refused ->
-        Call.reply(tag, {:error, if(refused == :full, do: :too_many, else: refused)})
+    case refusal(state, pid) || place(state) do
+      nil ->
+        put(state, tag, pid, requests)
+
+      reason ->
+        Call.reply(tag, {:error, reason})
         state
     end
   end
+
+  defp place(state), do: if(InFlight.wait(state.in_flight) == :full, do: :too_many)
 
   defp refusal(%{transport: {module, transport}} = state, pid) do
     call = Map.get(state.calls, pid)

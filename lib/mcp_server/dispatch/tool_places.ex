@@ -237,10 +237,10 @@ defmodule McpServer.Dispatch.ToolPlaces do
   def sweep(before) do
     rows = :ets.tab2list(@table)
     give_back_ended()
-    held = for [held] <- :ets.match(@holders, {:_, :"$1"}), {place, _numbers} <- held, into: MapSet.new(), do: place
+    held = for [held] <- :ets.match(@holders, {:_, :"$1"}), {place, _numbers} <- held, into: %{}, do: {place, true}
 
     for {place, numbers} <- rows,
-        place not in held,
+        not is_map_key(held, place),
         count = :atomics.get(numbers, @count),
         count != 0 and count > div(@closed, 2),
         into: %{} do
