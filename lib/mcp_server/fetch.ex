@@ -23,9 +23,9 @@ defmodule McpServer.Fetch do
 
   @type response :: %{status: 100..599, headers: [{String.t(), String.t()}], body: binary() | Body.t()}
 
-  @doc "Whether a text has only the characters of a URL. Others could add lines to a request or to the log."
-  @spec url?(String.t()) :: boolean()
-  def url?(text), do: text =~ ~r/\A[\x21-\x7E]+\z/
+  @doc "Whether a text is visible ASCII, as every URL is. Other characters could add lines to a request or to the log."
+  @spec visible?(String.t()) :: boolean()
+  def visible?(text), do: text =~ ~r/\A[\x21-\x7E]+\z/
 
   @doc "Whether a header has the characters that HTTP allows (RFC 9110, section 5). Others could add lines to a request."
   @spec header?({String.t(), String.t()}) :: boolean()
@@ -36,7 +36,7 @@ defmodule McpServer.Fetch do
   @spec fetch(request(), tls :: keyword()) :: {:ok, response()} | {:error, term()}
   def fetch(request, tls) do
     cond do
-      not url?(request.url) -> {:error, :malformed_url}
+      not visible?(request.url) -> {:error, :malformed_url}
       not Enum.all?(request.headers, &header?/1) -> {:error, :malformed_header}
       true -> fetch(URI.parse(request.url), request, tls)
     end

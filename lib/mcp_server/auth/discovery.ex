@@ -143,7 +143,7 @@ defmodule McpServer.Auth.Discovery do
         host in source.fetch_hosts
 
     cond do
-      host in [nil, ""] or uri.userinfo != nil or not Fetch.url?(url) -> {:error, "the issuer names what is no URL"}
+      host in [nil, ""] or uri.userinfo != nil or not Fetch.visible?(url) -> {:error, "the issuer names what is no URL"}
       scheme == "https" -> {:ok, if(own?, do: :any, else: :public)}
       scheme == "http" and Address.loopback_host?(host) and own? -> {:ok, :loopback}
       true -> {:error, "the issuer names a URL without https"}

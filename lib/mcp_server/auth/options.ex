@@ -218,7 +218,7 @@ defmodule McpServer.Auth.Options do
     uri = URI.parse(text)
     loopback? = is_binary(uri.host) and Address.loopback_host?(String.downcase(uri.host))
 
-    Fetch.url?(text) and uri.host not in [nil, ""] and uri.fragment == nil and uri.userinfo == nil and
+    Fetch.visible?(text) and uri.host not in [nil, ""] and uri.fragment == nil and uri.userinfo == nil and
       (uri.scheme == "https" or (uri.scheme == "http" and loopback?))
   end
 

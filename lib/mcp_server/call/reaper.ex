@@ -21,7 +21,7 @@ defmodule McpServer.Call.Reaper do
   Kills a client's process after so many milliseconds, unless it ends before. Returns `:full` if too many processes of the
   client or of the node have such a time.
 
-  The message is sent to a name, so it survives a restart of this process.
+  Both messages are sent to a name, so they survive a restart of this process, and the caller does not fail meanwhile.
   """
   @spec kill_after(pid(), pos_integer(), Client.t()) :: :ok | :full
   def kill_after(pid, milliseconds, client) do

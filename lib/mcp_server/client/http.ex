@@ -10,7 +10,7 @@ defmodule McpServer.Client.Http do
 
   alias McpServer.Client.{Error, Lenient, Link}
   alias McpServer.Client.Http.{Batch, Exchange, Headers}
-  alias McpServer.{JsonRpc, Protocol}
+  alias McpServer.{Fetch, JsonRpc, Protocol}
 
   @enforce_keys [:url, :owner, :reference]
   defstruct [
@@ -153,6 +153,7 @@ defmodule McpServer.Client.Http do
 
   defp start(state, message), do: start(state, message, state.session.id)
 
+  # `session` is that of the first attempt, or `:repeated`.
   defp start(state, message, session) do
     link = self()
     context = context(state)
@@ -203,12 +204,10 @@ defmodule McpServer.Client.Http do
     revision = for(%{"result" => %{"protocolVersion" => revision}} <- answers, do: revision) |> List.last()
 
     # Every later request repeats both in headers.
-    if Enum.all?([id, revision], &(&1 == nil or visible?(&1))),
+    if Enum.all?([id, revision], &(&1 == nil or (is_binary(&1) and Fetch.visible?(&1)))),
       do: {:ok, %{id: id, revision: revision}},
       else: {:error, Error.new(:protocol, "the server's session id or protocolVersion is no visible ASCII text")}
   end
-
-  defp visible?(text), do: is_binary(text) and text =~ ~r/\A[\x21-\x7E]+\z/
 
   defp held(context, message), do: Exchange.hold(context, message, [], fn _message -> true end)
 

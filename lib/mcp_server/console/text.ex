@@ -8,8 +8,7 @@ defmodule McpServer.Console.Text do
 
   @doc "A text without control characters. Tabs and line ends stay."
   @spec safe(term()) :: String.t()
-  def safe(text) when is_binary(text),
-    do: String.replace(text, ~r/[\x{00}-\x{08}\x{0B}-\x{1F}\x{7F}-\x{9F}\x{202A}-\x{202E}\x{2066}-\x{2069}]/u, "")
+  def safe(text) when is_binary(text), do: String.replace(text, obeyed(), "")
 
   def safe(other), do: json(other)
 
@@ -19,10 +18,12 @@ defmodule McpServer.Console.Text do
 
   # JSON escapes only the first 32. The others can be in strings alone, and none is beyond the 16 bits of an escape.
   defp escaped(json) do
-    String.replace(json, ~r/[\x{7F}-\x{9F}\x{202A}-\x{202E}\x{2066}-\x{2069}]/u, fn <<character::utf8>> ->
+    String.replace(json, obeyed(), fn <<character::utf8>> ->
       "\\u" <> (character |> Integer.to_string(16) |> String.pad_leading(4, "0"))
     end)
   end
+
+  defp obeyed, do: ~r/[\x{00}-\x{08}\x{0B}-\x{1F}\x{7F}-\x{9F}\x{202A}-\x{202E}\x{2066}-\x{2069}]/u
 
   @doc "A server and all its lists on one screen."
   @spec lists(map()) :: iodata()

@@ -46,7 +46,10 @@ defmodule McpServer.Dispatch.ToolPlaces do
   # The longest delay that a refused call is told, in seconds. They are random, so that not all calls come back at once.
   @most_delay 3
 
-  @typedoc "Whose calls are counted (a tuple if it comes and goes, as clients do), how many of them may be of one tool, and of one that computes."
+  @typedoc """
+  Whose calls are counted, how many of them may be of one tool, and of one that computes. `of` is a tuple if it comes and
+  goes, as clients do.
+  """
   @type share :: {of :: term(), most :: pos_integer(), computing :: pos_integer() | :infinity}
 
   @doc "Makes the tables. The calling process owns them."
@@ -105,13 +108,13 @@ defmodule McpServer.Dispatch.ToolPlaces do
         Around.run(call, conn)
 
       places ->
-        entered = for {place, most, computing} <- places, do: {enter(place), most, computing}
-        taken = for {{place, numbers, _count}, _most, _computing} <- entered, do: {place, numbers}
+        entered = Enum.map(places, &enter/1)
+        taken = for %{place: place, numbers: numbers} <- entered, do: {place, numbers}
         # At once: what is counted without a holder is counted for long.
         :ets.insert(@holders, {self(), taken ++ held})
 
         try do
-          if Enum.all?(entered, &free?(&1, computes?(entered))),
+          if Enum.all?(entered, &free?(&1, entered)),
             do: measured(call, conn, entered),
             else: {:error, {:retry_after, Enum.random(1..@most_delay)}}
         after
@@ -137,34 +140,32 @@ defmodule McpServer.Dispatch.ToolPlaces do
 
     if Enum.any?(entered, &many?/1) do
       spent = reductions() - before
-      for {{_place, numbers, _count}, _most, computing} <- entered, computing != :infinity, do: note(numbers, spent)
+      for %{numbers: numbers, computing: computing} <- entered, computing != :infinity, do: note(numbers, spent)
     end
 
     returned
   end
 
   # The count is that of its own entrance: refused calls that enter later do not count against it.
-  defp free?({{_place, numbers, count}, most, computing}, computes?) do
+  defp free?(%{numbers: numbers, count: count, most: most, computing: computing}, entered) do
     (count <= most or room?(numbers, most)) and
-      (not computes? or count <= computing or not busy?(numbers, computing))
+      (count <= computing or not computes?(entered) or not busy?(numbers, computing))
   end
 
   # The place of a client that called nothing before knows nothing of the tool, but that of the server does.
-  defp computes?(entered),
-    do:
-      Enum.any?(entered, fn {{_place, numbers, _count}, _most, _computing} -> :atomics.get(numbers, @mean) >= @much end)
+  defp computes?(entered), do: Enum.any?(entered, &(:atomics.get(&1.numbers, @mean) >= @much))
 
   # Whoever finds a closed row deletes it: the process that closed it may have been killed.
-  defp enter(place) do
+  defp enter({place, most, computing} = limits) do
     numbers = numbers(place)
 
     case :atomics.add_get(numbers, @count, 1) do
       count when count > div(@closed, 2) ->
-        {place, numbers, count}
+        %{place: place, numbers: numbers, count: count, most: most, computing: computing}
 
       _closed ->
         :ets.delete_object(@table, {place, numbers})
-        enter(place)
+        enter(limits)
     end
   end
 
@@ -199,7 +200,7 @@ defmodule McpServer.Dispatch.ToolPlaces do
     do: :erlang.statistics(:total_run_queue_lengths) >= div(computing, 2) and not room?(numbers, computing)
 
   # What a tool computes is of interest only where many calls run.
-  defp many?({{_place, numbers, _count}, _most, computing}), do: 2 * :atomics.get(numbers, @count) > computing
+  defp many?(%{numbers: numbers, computing: computing}), do: 2 * :atomics.get(numbers, @count) > computing
 
   defp note(numbers, reductions) do
     mean = :atomics.get(numbers, @mean)

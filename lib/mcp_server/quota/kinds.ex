@@ -78,9 +78,6 @@ defmodule McpServer.Quota.Kinds do
     body_bytes: Map.merge(@of_address, %{limit: :max_body_bytes_in_flight, unit: :bytes, fits: :max_message_bytes}),
     hooks: Map.put(@of_address, :limit, :max_hooks),
     calls: Map.put(@of_server, :limit, {:each_scheduler, :max_calls}),
-    # Calls that wait for their client's input have no place among those. When they go on they take one, even if none is
-    # free, so there are no more of them than places.
-    questions: Map.put(@of_server, :limit, {:each_scheduler, :max_calls}),
     # Of them, the calls of one tool.
     tool_calls: %{
       of: :server,
@@ -90,6 +87,9 @@ defmodule McpServer.Quota.Kinds do
       share: :max_tool_share,
       client: :tool
     },
+    # Calls that wait for their client's input are none of `calls`. When they go on they take a place, even if none is
+    # free, so there are no more of them than places.
+    questions: Map.put(@of_server, :limit, {:each_scheduler, :max_calls}),
     streams: Map.put(@of_server, :limit, {:each_scheduler, :max_streams}),
     subscription_bytes: Map.merge(@of_server, %{limit: :max_subscription_bytes, unit: :bytes}),
     # Requests that wait for a session or for stored results. Under a plug each has a process of the web server.

@@ -69,8 +69,8 @@ defmodule McpServer.Client.Http.Headers do
   end
 
   @doc """
-  The arguments of a tool that its schema marks with `x-mcp-header`. The server chooses the text, so a mark that makes no
-  header's name is none.
+  The arguments of a tool that its schema marks with `x-mcp-header`. The server chooses the text of a mark: one that cannot
+  be the name of a header is ignored.
   """
   @spec parameters(map()) :: parameters()
   def parameters(tool), do: walk(tool["inputSchema"], [])

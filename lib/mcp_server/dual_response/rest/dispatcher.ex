@@ -134,7 +134,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     address = Client.of_peer(peer)
 
     answer =
-      case take(rest, :identifications, address) do
+      case take_share(rest, :identifications, address) do
         :ok -> Rest.answer(rest, wanted, selection, caller, &identified(rest, &1, peer, address))
         :full -> Rest.full(rest)
       end
@@ -150,12 +150,12 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     if address, do: Quota.give(Quota.own(rest.quota), :identifications, address, 1)
     principal = principal(identity)
     Dirty.work_for(principal, peer)
-    take(rest, :requests, Client.new(principal, peer))
+    take_share(rest, :requests, Client.new(principal, peer))
   end
 
   # Given back at the end of this process.
-  defp take(_rest, _kind, nil), do: :ok
-  defp take(rest, kind, client), do: Quota.take(Quota.own(rest.quota), kind, client, 1)
+  defp take_share(_rest, _kind, nil), do: :ok
+  defp take_share(rest, kind, client), do: Quota.take(Quota.own(rest.quota), kind, client, 1)
 
   # A signed URL identifies nobody.
   defp principal(:any), do: nil
