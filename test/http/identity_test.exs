@@ -270,14 +270,6 @@ defmodule McpServer.HttpIdentityTest do
     @doc false
     def with_grant(_request), do: %McpServer.Conn{auth: %McpServer.Auth{principal: "ada"}}
 
-    @doc false
-    def ada_or_eve(request) do
-      case List.keyfind(request.req_headers, "authorization", 0) do
-        {_name, "Bearer " <> name} -> {:ok, name}
-        nil -> {:error, :unauthorized}
-      end
-    end
-
     # Sessions were found without it, so any client with the id of a session could use it.
     both "does not exist", [init: &__MODULE__.as_ada/1], %{server: server} do
       refused(server)
@@ -303,7 +295,7 @@ defmodule McpServer.HttpIdentityTest do
     end
 
     both "may be the one of identify:",
-         [identify: &__MODULE__.ada_or_eve/1, init: &__MODULE__.as_ada/1],
+         [identify: &McpServer.HttpRequests.who/1, init: &__MODULE__.as_ada/1],
          %{server: server} do
       assert HttpClient.text(HttpClient.answer(server, as(modern_call("whoami"), "ada"))) =~ ~s({"ada",)
       assert capture_log(fn -> assert status(server, as(modern_call("whoami"), "eve")) == 500 end) =~ "init:"

@@ -98,7 +98,7 @@ defmodule McpServer.Http.PermissionTest do
   end
 
   # Earlier, the line had the URI, which is data of the client.
-  both "a permission that is no verdict is logged without the client's URI", [router: Undecided], %{server: server} do
+  both "a check that returns no verdict is logged without the client's URI", [router: Undecided], %{server: server} do
     request = modern("subscriptions/listen", %{"notifications" => %{@uris => ["undecided://secret-of-ada"]}})
 
     log =

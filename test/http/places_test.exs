@@ -116,6 +116,14 @@ defmodule McpServer.HttpPlacesTest do
     {session, peer, message}
   end
 
+  # Answers the question of `ask`, and reads its result.
+  defp greeted(session, peer, asked) do
+    result = %{"action" => "accept", "content" => %{"name" => "Ada"}}
+    reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => result})
+    assert {%{status: 202}, []} = HttpSession.exchange(session, in_session(reply))
+    assert HttpClient.text(HttpClient.message(peer)) == "Hello, Ada! :asked"
+  end
+
   # Earlier, a client had as many of them as sessions had room for. All that it answered at once ran, whatever the limit.
   both "one client has a share of the calls that wait for it",
        [identify: &who/1, http: [max_calls: 4, max_share: 25]],
@@ -129,10 +137,7 @@ defmodule McpServer.HttpPlacesTest do
 
     # One is answered, and the session of another ends.
     [{session, peer, %{"id" => asked}}, {ended, _peer, _message} | _others] = waiting
-    result = %{"action" => "accept", "content" => %{"name" => "Eve"}}
-    reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => result})
-    assert {%{status: 202}, []} = HttpSession.exchange(session, in_session(reply))
-    assert HttpClient.text(HttpClient.message(peer)) == "Hello, Eve! :asked"
+    greeted(session, peer, asked)
     assert HttpSession.delete(ended).status in [200, 204]
 
     for _ <- 1..2 do
@@ -142,17 +147,14 @@ defmodule McpServer.HttpPlacesTest do
 
   test "all are free after calls that ask their client, and those that are cancelled" do
     server = HttpServers.start(:listener, http: [max_calls: 1])
-    session = HttpSession.open(server, "2025-11-25", capabilities: %{"elicitation" => %{}})
+    session = HttpSession.open(server, "2025-11-25", capabilities: @asking)
 
     for id <- 1..(@most + 1) do
       {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask", %{}, id: "asks #{id}"))
       assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
       # Its place is free while it waits.
       assert HttpServers.stats(server).calls == 0
-      result = %{"action" => "accept", "content" => %{"name" => "Ada"}}
-      reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => result})
-      assert {%{status: 202}, []} = HttpSession.exchange(session, in_session(reply))
-      assert HttpClient.text(HttpClient.message(peer)) == "Hello, Ada! :asked"
+      greeted(session, peer, asked)
     end
 
     calls = for id <- 1..@most, do: start(server, "nobody", session, id)

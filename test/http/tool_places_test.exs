@@ -270,7 +270,6 @@ defmodule McpServer.HttpToolPlacesTest do
   # A call can be killed between counting and recording. No test can do that in time.
   test "a count that nobody had in two rounds is corrected" do
     place = {Alone, "miscounted"}
-
     call = fn -> Alone.call_tool(%McpServer.Conn{}, "miscounted", %{}) end
     assert {:ok, [%{text: "echo"}]} = call.()
     [{_place, numbers}] = :ets.lookup(ToolPlaces, place)

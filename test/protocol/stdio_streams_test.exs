@@ -350,7 +350,7 @@ defmodule McpServer.Protocol.StdioStreamsTest do
 
     # Earlier, one of thirty servers wrote `{removed_failing_handler,default}` to stderr at its end: the supervisor of
     # `:user` reported that `:user` was killed, to handlers that had ended.
-    test "nothing ends whose end is reported to nobody", context do
+    test "`:user` is there until the end, so nobody reports its end", context do
       serve = """
       spawn(fn ->
         Process.group_leader(self(), Process.whereis(:init))

@@ -20,7 +20,13 @@ defmodule McpServer.FromAddress do
   @doc false
   def call(%{req_headers: headers} = conn, options) do
     {_name, text} = List.keyfind(headers, "x-from", 0)
+    conn |> put(text) |> HttpPlug.call(options)
+  end
+
+  @doc "The conn of a client at the address."
+  @spec put(map(), String.t()) :: map()
+  def put(conn, text) do
     {:ok, address} = text |> String.to_charlist() |> :inet.parse_address()
-    HttpPlug.call(%{conn | remote_ip: address}, options)
+    %{conn | remote_ip: address}
   end
 end

@@ -23,9 +23,7 @@ defmodule McpServer.RestServers do
 
     # Like behind a proxy, the header `x-from` has the address of the client.
     defp from(conn) do
-      with {_name, text} <- List.keyfind(conn.req_headers, "x-from", 0, conn),
-           {:ok, address} = text |> String.to_charlist() |> :inet.parse_address(),
-           do: %{conn | remote_ip: address}
+      with {_name, text} <- List.keyfind(conn.req_headers, "x-from", 0, conn), do: McpServer.FromAddress.put(conn, text)
     end
   end
 

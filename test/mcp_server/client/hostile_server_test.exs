@@ -24,14 +24,16 @@ defmodule McpServer.Client.HostileServerTest do
     answer
   end
 
-  defp result(request, result),
-    do: ScriptedServer.json(%{"jsonrpc" => "2.0", "id" => JSON.decode!(request.body)["id"], "result" => result})
+  defp result(request, result, headers \\ []) do
+    answer = %{"jsonrpc" => "2.0", "id" => JSON.decode!(request.body)["id"], "result" => result}
+    ScriptedServer.response(200, [{"content-type", "application/json"} | headers], JSON.encode!(answer))
+  end
 
   defp initialize(id),
     do: %{"id" => id, "method" => "initialize", "params" => %{"protocolVersion" => "2025-11-25", "capabilities" => %{}}}
 
   # Earlier, the text became a header's name, line ends included.
-  test "a mark of a tool that is no header's name is none" do
+  test "a mark that cannot be the name of a header is ignored" do
     properties = %{
       "a" => %{"type" => "string", "x-mcp-header" => "A: " <> @injected},
       "b" => %{"type" => "string", "x-mcp-header" => "Fine"},
@@ -65,28 +67,18 @@ defmodule McpServer.Client.HostileServerTest do
 
   # Earlier, every later request repeated them.
   test "a session whose id or revision is no header's value is not opened" do
-    for {id, revision} <- [
-          {"s", @injected},
-          {"s\rX-Injected: yes", "2025-11-25"},
-          {"s\r\n\tfolded", "2025-11-25"},
-          {"s", 1}
+    for {id, revision, expected} <- [
+          {"s", @injected, :protocol},
+          # This head is no HTTP.
+          {"s\rX-Injected: yes", "2025-11-25", :unreachable},
+          {"s\r\n\tfolded", "2025-11-25", :protocol},
+          {"s", 1, :protocol}
         ] do
-      server =
-        ScriptedServer.start(fn request ->
-          body = %{
-            "jsonrpc" => "2.0",
-            "id" => JSON.decode!(request.body)["id"],
-            "result" => %{"protocolVersion" => revision}
-          }
-
-          text = JSON.encode!(body)
-          ScriptedServer.response(200, [{"content-type", "application/json"}, {"mcp-session-id", id}], text)
-        end)
-
-      link = link(server)
+      opened = &result(&1, %{"protocolVersion" => revision}, [{"mcp-session-id", id}])
+      link = opened |> ScriptedServer.start() |> link()
       send_message(link, initialize(1))
       assert {:failed, 1, %Error{kind: kind}} = answer(link)
-      assert {id, revision, kind} in [{id, revision, :protocol}, {id, revision, :unreachable}]
+      assert {id, revision, kind} == {id, revision, expected}
       stop_supervised!(Http)
     end
   end
@@ -116,7 +108,7 @@ defmodule McpServer.Client.HostileServerTest do
     server =
       ScriptedServer.start(fn request ->
         if request.body =~ ~s("initialize"),
-          do: result(request, %{"protocolVersion" => "2025-11-25"}) |> with_session(),
+          do: result(request, %{"protocolVersion" => "2025-11-25"}, [{"mcp-session-id", "s"}]),
           else: ScriptedServer.response(404, [], "")
       end)
 
@@ -130,10 +122,5 @@ defmodule McpServer.Client.HostileServerTest do
       for _ <- 1..5, do: server |> ScriptedServer.requested() |> Map.get(:body) |> JSON.decode!() |> Map.get("method")
 
     assert methods == ["initialize", "tools/list", "initialize", "notifications/initialized", "tools/list"]
-  end
-
-  defp with_session(response) do
-    [head, body] = response
-    [String.replace(IO.iodata_to_binary(head), "\r\n\r\n", "\r\nmcp-session-id: s\r\n\r\n"), body]
   end
 end
