@@ -77,23 +77,29 @@ defmodule McpServer.Tasks do
 
   # Starts the task of a call.
   @doc false
-  @spec create(Runner.call(), Conn.t()) :: {:ok, Entry.t()} | {:error, :too_many}
-  def create(call, conn) do
-    # The task's process gets the heap limit and the callers of the call's process.
-    {:max_heap_size, heap} = Process.info(self(), :max_heap_size)
-    call = Map.put(call, :callers, Process.get(:"$callers", []))
-    GenServer.call(Server, {:create, owner(call.catalog, conn), call, conn, heap})
+  @spec create(Runner.call(), Conn.t()) :: {:ok, Entry.t()} | {:error, :too_many | :no_room}
+  def create(%{request: request} = call, conn) do
+    runner = Runner.start(call, conn)
+    bytes = :erlang.external_size(request.arguments)
+    about = %{name: request.name, run_time: request.run_time, argument_bytes: bytes, grace: call.entry.cancel_grace}
+    owner = owner(call.catalog, conn)
+    created = GenServer.call(Server, {:create, owner, Server.client(owner, conn), request.task, about, runner})
+    if match?({:error, _full}, created), do: Process.exit(runner, :kill)
+    created
   end
 
   @doc false
   @spec get(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
   def get(owner, id) do
     case :ets.lookup(Server, id) do
-      [{^id, ^owner, entry}] -> {:ok, entry}
+      [{^id, ^owner, entry}] -> {:ok, Entry.whole(entry)}
       [_another_ones] -> :not_found
-      [] -> elsewhere(id, {:get, owner, id}, @remote_ms)
+      [] -> id |> elsewhere({:get, owner, id}, @remote_ms) |> whole()
     end
   end
+
+  defp whole({found, entry}), do: {found, Entry.whole(entry)}
+  defp whole(:not_found), do: :not_found
 
   @doc false
   @spec list(owner()) :: [Entry.t()]
@@ -113,7 +119,7 @@ defmodule McpServer.Tasks do
   def local(owner) do
     # Compared as a constant: a map in a pattern would also match larger maps.
     mine = [{{:_, :"$1", :"$2"}, [{:"=:=", :"$1", {:const, owner}}], [:"$2"]}]
-    for entry <- :ets.select(Server, mine), do: Entry.brief(entry)
+    :ets.select(Server, mine)
   end
 
   @doc false
@@ -122,26 +128,35 @@ defmodule McpServer.Tasks do
 
   # Gives the client's responses to the task, by the keys of `t:Entry.t/0`.
   @doc false
-  @spec answer(owner(), String.t(), %{String.t() => map()}, %{String.t() => map()}) :: {:ok, Entry.t()} | :not_found
-  def answer(owner, id, responses, errors \\ %{}), do: ask(id, {:answer, owner, id, responses, errors}, @remote_ms)
+  @spec answer(owner(), String.t(), %{String.t() => map()}, %{String.t() => map()}) ::
+          {:ok, Entry.t()} | {:error, :no_room} | :not_found
+  def answer(owner, id, responses, errors \\ %{}),
+    do: ask(id, {:answer, owner, id, pack(responses), pack(errors)}, @remote_ms)
+
+  # The node's process stores answers until the last one has arrived.
+  defp pack(answers), do: Map.new(answers, fn {key, answer} -> {key, :erlang.term_to_binary(answer)} end)
+  defp unpack(answers), do: Map.new(answers, fn {key, answer} -> {key, :erlang.binary_to_term(answer)} end)
 
   # Waits until the task has finished, or until it needs input from the client.
   @doc false
   @spec await(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
-  def await(owner, id), do: ask(id, {:await, owner, id}, :infinity)
+  def await(owner, id), do: id |> ask({:await, owner, id}, :infinity) |> whole()
 
   # Waits for the client's responses to the input requests of the handler.
   @doc false
   @spec park(String.t(), %{String.t() => InputRequest.t()}) :: {:ok, %{String.t() => map()}, %{String.t() => map()}}
-  def park(id, inputs), do: GenServer.call(Server, {:park, id, inputs}, :infinity)
+  def park(id, inputs) do
+    {:ok, responses, errors} = GenServer.call(Server, {:park, id, inputs}, :infinity)
+    {:ok, unpack(responses), unpack(errors)}
+  end
 
   @doc false
   @spec put_message(String.t(), String.t()) :: :ok
   def put_message(id, message), do: GenServer.call(Server, {:message, id, Entry.clip(message)}, :infinity)
 
   @doc false
-  @spec finish(String.t(), Entry.outcome(), non_neg_integer()) :: :ok
-  def finish(id, outcome, bytes), do: GenServer.call(Server, {:finish, id, outcome, bytes}, :infinity)
+  @spec finish(String.t(), Entry.outcome()) :: :ok
+  def finish(id, outcome), do: GenServer.call(Server, {:finish, id, Entry.pack(outcome)}, :infinity)
 
   defp ask(id, question, timeout) do
     if :ets.member(Server, id),

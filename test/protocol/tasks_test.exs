@@ -499,7 +499,7 @@ defmodule McpServer.Protocol.TasksTest do
       server = Process.whereis(McpServer.Tasks.Server)
 
       for task <- [id, "gone"] do
-        assert McpServer.Tasks.finish(task, {:result, result}, 100) == :ok
+        assert McpServer.Tasks.finish(task, {:result, result}) == :ok
         assert McpServer.Tasks.put_message(task, "too late") == :ok
         send(server, {:"$gen_call", {self(), make_ref()}, {:park, task, %{}}})
       end
@@ -681,7 +681,7 @@ defmodule McpServer.Protocol.TasksTest do
 
       call = %{
         catalog: %{router: Router},
-        request: %{task: :default},
+        request: %{task: :default, name: "t", run_time: nil, arguments: %{}},
         entry: %{cancel_grace: 0},
         handler: fn _conn -> Process.sleep(:infinity) end,
         max_bytes: 0
@@ -773,6 +773,51 @@ defmodule McpServer.Protocol.TasksTest do
 
       assert for(client <- [hd(owners), hd(owners), hd(owners)], do: outcome.(client)) == ~w(completed completed failed)
       assert outcome.(List.last(owners)) == "completed"
+    end
+
+    # A million bytes of JSON may be ten million of terms, and every cancel copied them.
+    test "a stored result is packed" do
+      client = open(fn _, _ -> {:ok, %{"rows" => Enum.to_list(1..100_000)}} end, @session)
+      words = fn -> :ets.info(McpServer.Tasks.Server, :memory) end
+      before = words.()
+      %{"taskId" => id} = create(client, "must", @long)
+      on_exit(fn -> expire([id]) end)
+      settled(client, id)
+      assert words.() - before < 1_000
+      assert {:ok, %{"structuredContent" => %{"rows" => [1, 2 | _]}}} = tasks(client, "result", id)
+    end
+
+    # One client may use 16 of 64 MiB.
+    test "the arguments of a client's tasks, and its answers to their questions, have the room of results" do
+      client = open(fn _conn, %{"a" => _} -> ask_both(1) end, @stateless, principal: "ada")
+      large = %{"task" => %{"ttl" => 3_600_000}, "arguments" => %{"a" => String.duplicate("x", 6 * 1024 * 1024)}}
+      [%{"taskId" => id}, %{"taskId" => other}] = for _ <- 1..2, do: create(client, "may", large)
+      on_exit(fn -> expire([id, other]) end)
+      assert {:error, %{"message" => "There is no room for the task"}} = call(client, "may", large)
+
+      answer = put_in(@accept, ["content", "name"], String.duplicate("x", 3 * 1024 * 1024))
+      answer = fn id, key -> tasks(client, "update", id, %{"inputResponses" => %{key => answer}}) end
+      for task <- [id, other], do: settled(client, task, ["input_required"])
+      assert {:ok, _ack} = answer.(id, "a")
+      assert answer.(other, "a") == {:error, %{"code" => -32603, "message" => "There is no room for the answers"}}
+      # The last answer is not stored.
+      assert {:ok, _ack} = answer.(id, "b")
+      assert %{"status" => "input_required"} = settled(client, id, ["input_required"])
+      assert {:ok, _ack} = answer.(other, "a")
+      expire([id])
+      assert %{"taskId" => id} = create(client, "may", large)
+      expire([id])
+    end
+
+    test "a call that ends before its task begins leaves no process" do
+      call = %{catalog: %{router: Router}, request: nil, entry: nil, handler: nil, max_bytes: 0}
+      test = self()
+      start = fn -> send(test, {:runner, McpServer.Tasks.Runner.start(call, %McpServer.Conn{})}) end
+      creator = spawn(fn -> start.() && Process.sleep(:infinity) end)
+      assert_receive {:runner, runner}
+      monitor = Processes.monitor(runner)
+      Process.exit(creator, :kill)
+      assert_receive {:DOWN, ^monitor, :process, _pid, :normal}
     end
 
     test "an id is at most 256 bytes" do

@@ -20,7 +20,9 @@ defmodule McpServer.Tasks.Entry do
     :poll_interval,
     :message,
     :outcome,
+    :stored,
     :parked,
+    argument_bytes: 0,
     grace: 0,
     pending: %{},
     keys: %{},
@@ -35,13 +37,19 @@ defmodule McpServer.Tasks.Entry do
           | {:error, %{code: integer(), message: String.t(), data: term()}}
           | :cancelled
 
+  @typedoc "The form of an outcome that a node stores: whole as a binary, and what lists show of it."
+  @type packed :: %{brief: outcome(), message: String.t() | nil, stored: binary()}
+
   @typedoc """
   * `:name` – the tool's name; `:run_time` – the tool, if it was added at run time
   * `:client` – the client that the task counts for
+  * `:argument_bytes` – the size of its call's arguments
+  * `:outcome`, `:stored` – a stored outcome is brief, and `whole/1` unpacks it. So copies of the task share its bytes.
   * `:grace` – how long the handler may clean up when the task is ended, in milliseconds
   * `:parked` – the handler's process while it waits for the client
   * `:pending` – the open requests to the client, each under a key that the task never reuses
   * `:keys` – the handler's keys of these requests
+  * `:responses`, `:errors` – the answers so far, packed
   """
   @type t :: %__MODULE__{
           id: String.t(),
@@ -55,14 +63,19 @@ defmodule McpServer.Tasks.Entry do
           poll_interval: pos_integer(),
           message: String.t() | nil,
           outcome: outcome() | nil,
+          stored: binary() | nil,
+          argument_bytes: non_neg_integer(),
           parked: GenServer.from() | nil,
           grace: non_neg_integer(),
           pending: %{String.t() => InputRequest.t()},
           keys: %{String.t() => String.t()},
-          responses: %{String.t() => map()},
-          errors: %{String.t() => map()},
+          responses: packed_answers(),
+          errors: packed_answers(),
           round: non_neg_integer()
         }
+
+  @typedoc "Answers of the client, by key."
+  @type packed_answers :: %{String.t() => binary()}
 
   @related "io.modelcontextprotocol/related-task"
   @max_message_bytes 1_024
@@ -79,10 +92,22 @@ defmodule McpServer.Tasks.Entry do
   @spec no_room() :: outcome()
   def no_room, do: {:error, %{code: Error.code(:internal_error), message: "There is no room for the result", data: nil}}
 
-  @spec finish(t(), outcome()) :: t()
-  def finish(entry, outcome) do
-    %{entry | outcome: outcome, updated_at: now(), message: closing(outcome), parked: nil, pending: %{}, keys: %{}}
+  @doc "Packs an outcome."
+  @spec pack(outcome()) :: packed()
+  def pack(outcome), do: %{brief: brief(outcome), message: closing(outcome), stored: :erlang.term_to_binary(outcome)}
+
+  @doc "Ends the task with its outcome."
+  @spec finish(t(), packed()) :: t()
+  def finish(entry, %{brief: outcome, message: message, stored: stored}) do
+    ended = %{entry | outcome: outcome, stored: stored, message: message, updated_at: now(), parked: nil}
+    %{ended | pending: %{}, keys: %{}, responses: %{}, errors: %{}}
   end
+
+  @doc "The task with its whole outcome."
+  @spec whole(t()) :: t()
+  def whole(%__MODULE__{stored: nil} = entry), do: entry
+  # A node of this cluster has packed it.
+  def whole(%__MODULE__{stored: stored} = entry), do: %{entry | outcome: :erlang.binary_to_term(stored), stored: nil}
 
   defp closing({:error, %{message: message}}), do: message
   defp closing(:cancelled), do: "The task was cancelled by request."
@@ -107,13 +132,9 @@ defmodule McpServer.Tasks.Entry do
     end
   end
 
-  @doc "The task for lists, without its result."
-  @spec brief(t()) :: t()
-  def brief(%__MODULE__{outcome: {:result, result}} = entry),
-    do: %{entry | outcome: {:result, %CallResult{content: [], is_error: result.is_error}}}
-
-  def brief(%__MODULE__{outcome: {:error, error}} = entry), do: %{entry | outcome: {:error, %{error | data: nil}}}
-  def brief(entry), do: entry
+  defp brief({:result, result}), do: {:result, %CallResult{content: [], is_error: result.is_error}}
+  defp brief({:error, error}), do: {:error, %{error | data: nil}}
+  defp brief(:cancelled), do: :cancelled
 
   @doc "Notes that the handler's process `from` waits for the answers to `inputs`."
   @spec park(t(), %{String.t() => InputRequest.t()}, GenServer.from()) :: t()
@@ -138,7 +159,7 @@ defmodule McpServer.Tasks.Entry do
   defp own_key(key, round), do: "#{key}##{round}"
 
   @doc "Adds the client's answers. Answers to unknown keys are ignored."
-  @spec answer(t(), %{String.t() => map()}, %{String.t() => map()}) :: t()
+  @spec answer(t(), packed_answers(), packed_answers()) :: t()
   def answer(entry, responses, errors) do
     responses = Map.take(responses, Map.keys(entry.pending))
     errors = Map.take(errors, Map.keys(entry.pending))
@@ -151,8 +172,15 @@ defmodule McpServer.Tasks.Entry do
     }
   end
 
+  @doc "The size of what a task that has not ended stores of its client."
+  @spec bytes(t()) :: non_neg_integer()
+  def bytes(%{argument_bytes: bytes} = entry) do
+    answers = Map.values(entry.responses) ++ Map.values(entry.errors)
+    Enum.reduce(answers, bytes, &(byte_size(&1) + &2))
+  end
+
   @doc "The waiting process, and the answers by the handler's keys."
-  @spec resume(t()) :: {GenServer.from(), %{String.t() => map()}, %{String.t() => map()}, t()}
+  @spec resume(t()) :: {GenServer.from(), packed_answers(), packed_answers(), t()}
   def resume(entry) do
     own = fn answers -> Map.new(answers, fn {key, answer} -> {Map.fetch!(entry.keys, key), answer} end) end
     resumed = %{entry | parked: nil, keys: %{}, responses: %{}, errors: %{}, updated_at: now()}

@@ -21,6 +21,7 @@ defmodule McpServer.Tasks.Requests do
     case Tasks.create(call, Trace.carry(conn)) do
       {:ok, entry} -> created(catalog, request, entry)
       {:error, :too_many} -> refuse(request, :internal_error, "Too many tasks")
+      {:error, :no_room} -> refuse(request, :internal_error, "There is no room for the task")
     end
   end
 
@@ -52,11 +53,13 @@ defmodule McpServer.Tasks.Requests do
     with_task(catalog, request, conn, fn entry ->
       case Asked.fit(Asked.of(entry.pending), request.input_responses, request.arguments["unsound"]) do
         {:ok, answers} ->
-          _answered = Tasks.answer(owner, request.name, answers)
-          empty(catalog, request)
+          case Tasks.answer(owner, request.name, answers) do
+            {:error, :no_room} -> refuse(request, :internal_error, "There is no room for the answers")
+            _answered_or_over -> empty(catalog, request)
+          end
 
         {:misfit, text} ->
-          refuse(request, :invalid_params, {:because, "inputResponses: " <> text})
+          Answer.misfit(request, text)
       end
     end)
   end
@@ -105,6 +108,7 @@ defmodule McpServer.Tasks.Requests do
 
   defp put(call, owner, entry, requests) do
     case Call.ask(call, requests) do
+      # All answers are there, so the task takes them.
       {:ok, responses, errors} -> Tasks.answer(owner, entry.id, responses, errors)
       {:error, reason} -> give_up(owner, entry, reason)
     end

@@ -18,26 +18,51 @@ defmodule McpServer.Tasks.Runner do
           required(:request) => Request.t(),
           required(:entry) => map() | nil,
           required(:handler) => (Conn.t() -> term()) | nil,
-          required(:max_bytes) => pos_integer(),
-          optional(:callers) => [pid()]
+          required(:max_bytes) => pos_integer()
         }
 
-  @doc "Starts the process, linked to the caller."
-  @spec start(String.t(), call(), Conn.t(), map()) :: pid()
-  def start(id, call, conn, heap),
-    do: :erlang.spawn_opt(__MODULE__, :run, [id, call, conn], [:link, max_heap_size: heap])
+  @doc """
+  Starts the process, with the heap limit and the callers of the calling process. It begins when `begin/2` has told it
+  the task's id, and ends if the calling process ends before.
+  """
+  @spec start(call(), Conn.t()) :: pid()
+  def start(call, conn) do
+    {:max_heap_size, heap} = Process.info(self(), :max_heap_size)
+    arguments = [self(), Process.get(:"$callers", []), call, conn]
+    :erlang.spawn_opt(__MODULE__, :await, arguments, max_heap_size: heap)
+  end
+
+  @doc "Lets the process begin, linked to the calling process."
+  @spec begin(pid(), String.t()) :: :ok
+  def begin(runner, id) do
+    Process.link(runner)
+    send(runner, {:mcp_task, id})
+    :ok
+  end
 
   @doc false
-  @spec run(String.t(), call(), Conn.t()) :: :ok
-  def run(id, call, conn) do
-    # As in a call's process, the allowances of a test (Mox, Ecto sandbox) apply here too.
-    if call[:callers] not in [nil, []], do: Process.put(:"$callers", call.callers)
+  @spec await(pid(), [pid()], call(), Conn.t()) :: :ok
+  def await(creator, callers, call, conn) do
+    monitor = Process.monitor(creator)
+
+    receive do
+      {:mcp_task, id} ->
+        Process.demonitor(monitor, [:flush])
+        # As in a call's process, the allowances of a test (Mox, Ecto sandbox) apply here too.
+        if callers != [], do: Process.put(:"$callers", callers)
+        run(id, call, conn)
+
+      {:DOWN, ^monitor, :process, ^creator, _reason} ->
+        :ok
+    end
+  end
+
+  defp run(id, call, conn) do
     Dirty.work_for(conn.principal, conn.peer)
     conn = %{conn | call: {:task, id}}
     Trace.log_as(Trace.request_id(conn, conn.request_id))
     Trace.continue(conn)
-    {outcome, bytes} = call |> work(conn, id) |> settle(call)
-    Tasks.finish(id, outcome, bytes)
+    Tasks.finish(id, call |> work(conn, id) |> settle(call))
   end
 
   defp work(call, conn, id) do
@@ -77,7 +102,7 @@ defmodule McpServer.Tasks.Runner do
   # The bytes that a task adds to its result, for its id and status.
   @around 4_096
 
-  defp sized({:ok, result}, bytes, max_bytes) when bytes + @around <= max_bytes, do: {:sized, result, bytes}
+  defp sized({:ok, _result} = outcome, bytes, max_bytes) when bytes + @around <= max_bytes, do: outcome
 
   defp sized({:ok, _result}, _bytes, max_bytes),
     do: {:failure, Failure.too_large(max_bytes - @around)}
@@ -101,25 +126,24 @@ defmodule McpServer.Tasks.Runner do
     end
   end
 
-  defp settle({:sized, result, bytes}, _call), do: {{:result, result}, bytes}
+  defp settle({:ok, result}, _call), do: {:result, result}
 
   # The client gets the error even if its data cannot be encoded or stored.
   defp settle({:error, %JsonRpc.Error{} = error}, %{max_bytes: max_bytes}) do
-    {data, bytes} =
+    data =
       case JSON.encode(error.data) do
-        {:ok, text} when byte_size(text) <= max_bytes -> {error.data, byte_size(text)}
-        _unwritable_or_too_large -> {nil, 0}
+        {:ok, text} when byte_size(text) <= max_bytes -> error.data
+        _unwritable_or_too_large -> nil
       end
 
-    {{:error, %{code: error.code, message: error.message, data: data}}, bytes + byte_size(error.message)}
+    {:error, %{code: error.code, message: error.message, data: data}}
   end
 
-  defp settle({:error, text}, _call) when is_binary(text),
-    do: {{:result, failed(text)}, byte_size(text)}
+  defp settle({:error, text}, _call) when is_binary(text), do: {:result, failed(text)}
 
   defp settle({:failure, failure}, %{request: request, catalog: catalog}) do
     Failure.log(failure, "task of #{inspect(request.name)}")
-    {{:result, failed(Answer.failure_text(catalog, failure))}, 0}
+    {:result, failed(Answer.failure_text(catalog, failure))}
   end
 
   defp failed(text), do: %CallResult{content: [Content.text(text)], is_error: true}

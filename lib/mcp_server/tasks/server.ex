@@ -1,7 +1,7 @@
 defmodule McpServer.Tasks.Server do
   @moduledoc false
   # The tasks of a node: their owners and clients, waiting processes and expiry. The status of a task is read directly from
-  # the table. The node's quota counts tasks and the bytes of their results.
+  # the table. The node's quota counts tasks, and the bytes of their arguments, answers and results.
 
   use GenServer
   use McpServer.Outline
@@ -9,7 +9,7 @@ defmodule McpServer.Tasks.Server do
   alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner}
   alias McpServer.Quota.Client
-  alias McpServer.{Call, Options, Quota, Telemetry}
+  alias McpServer.{Call, Conn, Options, Quota, Tasks, Telemetry}
 
   @table [
     max_tasks: [:count, default: 1_000, doc: "tasks of this node, finished ones included; more calls are refused"],
@@ -28,9 +28,10 @@ defmodule McpServer.Tasks.Server do
     max_bytes: [
       :bytes,
       default: 64 * 1024 * 1024,
-      doc: "size of all stored results; a result beyond it fails its task"
+      doc:
+        "size of all stored results, and of the arguments of unended tasks; a result beyond it fails its task, and a call is refused"
     ],
-    max_share: [:percent, default: 25, doc: "percent of `:max_bytes` that the results of one owner may take"]
+    max_share: [:percent, default: 25, doc: "percent of `:max_bytes` for one client"]
   ]
 
   @spec start_link(term()) :: GenServer.on_start()
@@ -58,21 +59,20 @@ defmodule McpServer.Tasks.Server do
   end
 
   @impl true
-  def handle_call({:create, owner, %{request: request} = call, conn, heap}, _from, state) do
-    client = client(owner, conn)
+  def handle_call({:create, owner, client, ttl, about, runner}, _from, state) do
+    entry = Entry.new(Home.session_id(), ttl(ttl, state.options), state.options.poll_interval)
+    entry = %{Map.merge(entry, about) | runner: runner, client: client}
 
-    if Quota.take(state.quota, :tasks, client, 1) == :full do
-      {:reply, {:error, :too_many}, state}
-    else
-      entry = Entry.new(Home.session_id(), ttl(request.task, state.options), state.options.poll_interval)
-      runner = Runner.start(entry.id, call, conn, heap)
-      tool = Map.take(request, [:name, :run_time])
-      entry = %{Map.merge(entry, tool) | grace: call.entry.cancel_grace, runner: runner, client: client}
+    with :ok <- place(state, client),
+         {:ok, state} <- hold_place(state, entry) do
+      :ok = Runner.begin(runner, entry.id)
       put(owner, entry)
       Process.send_after(self(), {:expire, entry.id}, entry.ttl)
       Telemetry.execute([:task, :start], %{count: 1}, %{router: elem(owner, 0)})
 
-      {:reply, {:ok, entry}, %{state | runners: Map.put(state.runners, entry.runner, entry.id)}}
+      {:reply, {:ok, entry}, %{state | runners: Map.put(state.runners, runner, entry.id)}}
+    else
+      {:error, reason} -> {:reply, {:error, reason}, state}
     end
   end
 
@@ -82,8 +82,8 @@ defmodule McpServer.Tasks.Server do
     case find(owner, id) do
       {:ok, %Entry{outcome: nil} = entry} ->
         state = stop(state, entry)
-        entry = Entry.finish(entry, :cancelled)
-        {:reply, {:ok, entry}, settle(state, owner, entry, 0)}
+        {entry, state} = settle(state, owner, entry, :cancelled)
+        {:reply, {:ok, entry}, state}
 
       {:ok, entry} ->
         {:reply, {:finished, entry}, state}
@@ -95,13 +95,8 @@ defmodule McpServer.Tasks.Server do
 
   def handle_call({:answer, owner, id, responses, errors}, _from, state) do
     case find(owner, id) do
-      {:ok, entry} ->
-        entry = Entry.answer(entry, responses, errors)
-        put(owner, entry)
-        {:reply, {:ok, entry}, resume(state, owner, entry)}
-
-      :not_found ->
-        {:reply, :not_found, state}
+      {:ok, entry} -> answer(state, owner, Entry.answer(entry, responses, errors))
+      :not_found -> {:reply, :not_found, state}
     end
   end
 
@@ -122,10 +117,12 @@ defmodule McpServer.Tasks.Server do
     end
   end
 
-  def handle_call({:finish, id, outcome, bytes}, _from, state) do
+  def handle_call({:finish, id, packed}, _from, state) do
     with {:ok, owner, entry} <- running(id) do
-      {outcome, bytes} = if room?(state, entry.client, bytes), do: {outcome, bytes}, else: {Entry.no_room(), 0}
-      {:reply, :ok, settle(state, owner, Entry.finish(entry, outcome), bytes)}
+      case hold(state, entry, byte_size(packed.stored)) do
+        {:ok, state} -> {:reply, :ok, finish(state, owner, Entry.finish(entry, packed))}
+        :full -> {:reply, :ok, state |> settle(owner, entry, Entry.no_room()) |> elem(1)}
+      end
     else
       :over -> {:reply, :ok, state}
     end
@@ -173,19 +170,60 @@ defmodule McpServer.Tasks.Server do
     %{state | sizes: sizes}
   end
 
-  # A client counts once, however many sessions own its tasks. Anonymous clients at a loopback address are told apart by
-  # their sessions, if they have any.
-  defp client({_router, :session, nil} = _owner, conn), do: Client.new(conn.principal, conn.peer)
-  defp client(owner, conn), do: Client.new(conn.principal, conn.peer) || {:session, owner}
+  @doc """
+  The client that a task counts for.
 
-  # What is taken is given back when the task expires.
-  defp room?(_state, _client, 0), do: true
-  defp room?(state, client, bytes), do: Quota.take(state.quota, :task_bytes, client, bytes) == :ok
+  A client counts once, however many sessions own its tasks. Anonymous clients at a loopback address are told apart by
+  their sessions, if they have any.
+  """
+  @spec client(Tasks.owner(), Conn.t()) :: Client.t()
+  def client({_router, :session, nil} = _owner, conn), do: Client.new(conn.principal, conn.peer)
+  def client(owner, conn), do: Client.new(conn.principal, conn.peer) || {:session, owner}
+
+  # Place and bytes are given back when the task expires.
+  defp place(state, client),
+    do: if(Quota.take(state.quota, :tasks, client, 1) == :full, do: {:error, :too_many}, else: :ok)
+
+  defp hold_place(state, entry) do
+    with :full <- hold(state, entry, Entry.bytes(entry)) do
+      :ok = Quota.give(state.quota, :tasks, entry.client, 1)
+      {:error, :no_room}
+    end
+  end
+
+  # A task holds what its client has sent, until it holds its outcome.
+  defp hold(state, %{id: id, client: client}, bytes) do
+    held = Map.get(state.sizes, id, 0)
+
+    if bytes > held and Quota.take(state.quota, :task_bytes, client, bytes - held) == :full do
+      :full
+    else
+      :ok = Quota.give(state.quota, :task_bytes, client, max(held - bytes, 0))
+      {:ok, %{state | sizes: Map.put(state.sizes, id, bytes)}}
+    end
+  end
+
+  # Answers are stored until the last one has arrived.
+  defp answer(state, owner, %Entry{parked: parked, pending: pending} = entry) when parked != nil and pending == %{} do
+    state = resume(state, owner, entry)
+    {:reply, {:ok, entry}, state}
+  end
+
+  defp answer(state, owner, entry) do
+    case hold(state, entry, Entry.bytes(entry)) do
+      {:ok, state} ->
+        put(owner, entry)
+        {:reply, {:ok, entry}, state}
+
+      :full ->
+        {:reply, {:error, :no_room}, state}
+    end
+  end
 
   # A runner reports its outcome before it ends. A runner without a report was killed.
   defp ended(state, id, reason) do
     case running(id) do
-      {:ok, owner, entry} -> settle(state, owner, Entry.finish(entry, Runner.killed(elem(owner, 0), reason)), 0)
+      {:ok, owner, entry} -> state |> settle(owner, entry, Runner.killed(elem(owner, 0), reason)) |> elem(1)
       :over -> state
     end
   end
@@ -209,10 +247,17 @@ defmodule McpServer.Tasks.Server do
   defp ttl(:default, options), do: min(options.ttl, options.max_ttl)
   defp ttl(wished, options), do: min(wished, options.max_ttl)
 
-  defp settle(state, owner, entry, bytes) do
+  # These outcomes are the node's own, and small.
+  defp settle(state, owner, entry, outcome) do
+    entry = Entry.finish(entry, Entry.pack(outcome))
+    {:ok, state} = hold(state, entry, 0)
+    {entry, finish(state, owner, entry)}
+  end
+
+  defp finish(state, owner, entry) do
     put(owner, entry)
     report(owner, Entry.status(entry))
-    reply_all(%{state | sizes: Map.put(state.sizes, entry.id, bytes)}, entry.id, {:ok, entry})
+    reply_all(state, entry.id, {:ok, entry})
   end
 
   defp report(owner, outcome),
@@ -224,17 +269,15 @@ defmodule McpServer.Tasks.Server do
     %{state | runners: Map.delete(state.runners, entry.runner)}
   end
 
-  # All answers have arrived.
-  defp resume(state, owner, %Entry{parked: parked, pending: pending} = entry) when parked != nil and pending == %{} do
+  defp resume(state, owner, entry) do
     {from, responses, errors, entry} = Entry.resume(entry)
+    {:ok, state} = hold(state, entry, Entry.bytes(entry))
     put(owner, entry)
     GenServer.reply(from, {:ok, responses, errors})
     {asker, asking} = Map.pop(state.asking, entry.id)
     if asker, do: Process.demonitor(asker, [:flush])
     %{state | asking: asking}
   end
-
-  defp resume(state, _owner, _entry), do: state
 
   defp add_waiter(state, id, {pid, _tag} = from) do
     waiter = {Process.monitor(pid), from}
