@@ -146,6 +146,12 @@ defmodule McpServer.ServerOptions do
         "concurrent calls of one server, for each scheduler; calls of sessions that wait for the client do not count",
       beyond: "503, in a session 429, and `Retry-After`"
     ],
+    max_argument_bytes: [
+      {:bytes, 64 * @gibi},
+      default: 256 * @mebi,
+      doc: "requests of more than 64 KiB whose calls run, or wait for the client, of one server",
+      beyond: "503, in a session 429, and `Retry-After`"
+    ],
     max_streams: [
       :count,
       default: 20_000,
@@ -164,7 +170,7 @@ defmodule McpServer.ServerOptions do
       :percent,
       default: 25,
       doc:
-        "percent of sessions, of calls, of streams, of bytes of subscriptions, and of the 64 MiB of events that a node stores, for one client",
+        "percent of sessions, of calls and their bytes, of streams, of bytes of subscriptions, and of the 64 MiB of events that a node stores, for one client",
       beyond: "503 or 429, and `Retry-After`; the client's oldest events are deleted"
     ],
     max_tool_share: [

@@ -6,12 +6,15 @@ defmodule McpServer.HttpPlacesTest do
 
   alias McpServer.Http.Sessions
 
+  @asking %{"elicitation" => %{}}
+
   # `http: [max_calls: 1]` is one place for each scheduler.
   @most System.schedulers_online()
 
   # Starts a call that runs until the script ends it.
-  defp start(server, name, session, id) do
-    peer = HttpClient.start(server, in_era(session, "perform", HttpScript.arguments(id), id) |> as(name))
+  defp start(server, name, session, id, options \\ []) do
+    request = in_era(session, "perform", HttpScript.arguments(id), id) |> as(name)
+    peer = HttpClient.start(server, request, options)
     {call, _conn} = HttpScript.performing(id)
     {peer, call}
   end
@@ -105,7 +108,112 @@ defmodule McpServer.HttpPlacesTest do
     end
   end
 
-  @asking %{"elicitation" => %{}}
+  # More than the buffers of both sockets hold.
+  @long String.duplicate("l", 16 * 1024 * 1024)
+  @slow [recbuf: 4_096]
+
+  # Earlier, a place in a session was free before its answer was read: 150 answers of 4 MB waited, with four places.
+  # Not under every web server: some take an answer at once.
+  test "are kept by a long answer until its client has read it" do
+    server = HttpServers.start(:listener, identify: &who/1, http: [max_calls: 4, max_share: 25])
+
+    for session <- [nil, session(server, "eve")] do
+      unread = for id <- 1..@most, do: start(server, "eve", session, id, @slow)
+      for {_peer, call} <- unread, do: HttpScript.tell(call, {:answer, @long})
+      for {_peer, call} <- unread, do: HttpScript.gone(call)
+      assert echo(server, "eve", session, 99).status == if(session, do: 429, else: 503)
+      assert echo(server, "ada", nil, 99).status == 200
+      for {peer, _call} <- unread, do: assert(%{status: 200} = HttpPeer.response(peer))
+      running(server, 0)
+      assert echo(server, "eve", session, 99).status == 200
+    end
+  end
+
+  test "are kept by a long answer on a stream" do
+    server = HttpServers.start(:listener, identify: &who/1, http: [max_calls: 4, max_share: 25, stream_after: 50])
+    session = session(server, "eve")
+    unread = for id <- 1..@most, do: start(server, "eve", session, id, @slow)
+    for {peer, _call} <- unread, do: assert(%{status: 200, body: :stream} = HttpPeer.response(peer))
+    for {_peer, call} <- unread, do: HttpScript.tell(call, {:answer, @long})
+    for {_peer, call} <- unread, do: HttpScript.gone(call)
+    # The session's process gives a place back, and the process of the request takes it.
+    running(server, @most)
+    assert echo(server, "eve", session, 99).status == 429
+    for {peer, _call} <- unread, do: assert(String.length(long_event(peer)) > 16_000_000)
+    running(server, 0)
+  end
+
+  # Longer than a message that the official schema is asked about.
+  defp long_event(peer) do
+    case HttpPeer.event(peer) do
+      %{data: empty} when empty in [nil, ""] -> long_event(peer)
+      %{data: data} -> data
+    end
+  end
+
+  both "are kept by the ended calls of a batch until it is answered",
+       [identify: &who/1, http: [max_calls: 8, max_share: 25, max_tool_share: 100]],
+       %{server: server} do
+    session = HttpSession.open(server, "2025-03-26", headers: [{"authorization", "Bearer eve"}])
+    call = &message("tools/call", %{"name" => "perform", "arguments" => HttpScript.arguments(&1)}, id: &1)
+    batch = in_session(McpServer.JSON.encode!(Enum.map(1..(2 * @most), call)))
+    peer = HttpSession.start(session, batch)
+    [first | others] = for id <- 1..(2 * @most), do: id |> HttpScript.performing() |> elem(0)
+    HttpScript.tell(first, {:answer, "done"})
+    HttpScript.gone(first)
+    assert HttpServers.stats(server).calls == 2 * @most
+    assert echo(server, "eve", nil, 99).status == 503
+    for call <- others, do: HttpScript.tell(call, {:answer, "done"})
+    assert [answers] = HttpClient.messages(peer, HttpPeer.response(peer))
+    assert length(answers) == 2 * @most
+    running(server, 0)
+  end
+
+  # White space that the message does not need.
+  defp padded(request, bytes), do: %{request | body: request.body <> String.duplicate(" ", bytes)}
+  defp megabytes(count), do: count * 1024 * 1024
+
+  defp padded_echo(server, name, session, bytes) do
+    request = in_era(session, "echo", %{"text" => "x"}, 99) |> as(name) |> padded(bytes)
+    HttpClient.exchange(server, request) |> elem(0)
+  end
+
+  # Earlier, only the connection counted for them, and a call in a session outlives it. An address had the share.
+  both "and the bytes of long requests are kept while their calls run, or wait for their client",
+       [identify: &who/1, http: [max_argument_bytes: 4 * 1024 * 1024]],
+       %{server: server} do
+    bearer = [{"authorization", "Bearer eve"}]
+    session = HttpSession.open(server, "2025-11-25", capabilities: @asking, headers: bearer)
+
+    for hold <- [:runs, :asks] do
+      {tool, arguments} = if hold == :runs, do: {"perform", HttpScript.arguments(1)}, else: {"ask", %{}}
+      peer = HttpSession.start(session, legacy_call(tool, arguments, id: 1) |> padded(megabytes(3)))
+      end_call = await(hold, server, peer, session)
+      refused = padded_echo(server, "eve", session, megabytes(2))
+      assert %{status: 429} = refused
+      assert String.to_integer(HttpResponse.header(refused, "retry-after")) > 0
+      assert padded_echo(server, "eve", nil, megabytes(2)).status == 503
+      # A short one counts for its place.
+      assert padded_echo(server, "eve", session, 60_000).status == 200
+      end_call.()
+      eventually(fn -> padded_echo(server, "eve", session, megabytes(2)).status == 200 end)
+      eventually(fn -> padded_echo(server, "eve", nil, megabytes(2)).status == 200 end)
+      eventually(fn -> HttpServers.stats(server).argument_bytes == 0 end)
+    end
+  end
+
+  # Waits until the call runs without its connection, or has asked. Returns what ends it.
+  defp await(:runs, _server, peer, _session) do
+    {call, _conn} = HttpScript.performing(1)
+    HttpPeer.close(peer)
+    fn -> HttpScript.tell(call, {:answer, "done"}) end
+  end
+
+  defp await(:asks, _server, peer, session) do
+    assert %{status: 200, body: :stream} = HttpPeer.response(peer)
+    assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
+    fn -> greeted(session, peer, asked) end
+  end
 
   defp asking(server, name) do
     bearer = [{"authorization", "Bearer #{name}"}]

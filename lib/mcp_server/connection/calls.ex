@@ -27,6 +27,7 @@ defmodule McpServer.Connection.Calls do
   * `:http_id` – the id of the HTTP request in the log, if it has one
   * `:started_at` – in native time, `nil` if no events are sent about it
   * `:holder` – the process that started an adopted call
+  * `:bytes` – what counts for its arguments
   """
   @type call :: %{
           pid: pid(),
@@ -40,7 +41,8 @@ defmodule McpServer.Connection.Calls do
           started_at: integer() | nil,
           progress: number() | nil,
           awaiting: Input.t() | nil,
-          holder: pid() | nil
+          holder: pid() | nil,
+          bytes: non_neg_integer()
         }
 
   @doc "Accepts a request. It runs as soon as there is a place."
@@ -57,14 +59,14 @@ defmodule McpServer.Connection.Calls do
       since: Report.event_time()
     }
 
-    case claim(state, key) do
+    case claim(state, key, entry.bytes) do
       :ok -> start(state, entry, entry.since)
       :duplicate -> refuse_duplicate(state, request, target)
       :full -> overload(state, entry, state.options.overload)
     end
   end
 
-  defp claim(%{in_flight: nil, session: session} = state, key) do
+  defp claim(%{in_flight: nil, session: session} = state, key, _bytes) do
     cond do
       Session.in_flight?(session, key) -> :duplicate
       free?(state) -> :ok
@@ -72,7 +74,7 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  defp claim(%{in_flight: in_flight}, key), do: InFlight.claim(in_flight, key)
+  defp claim(%{in_flight: in_flight}, key, bytes), do: InFlight.claim_own(in_flight, key, bytes)
 
   # On a pipe further requests wait in the pipe. An HTTP client must be refused.
   defp overload(state, entry, :wait), do: wait(state, entry)
@@ -170,7 +172,8 @@ defmodule McpServer.Connection.Calls do
       started_at: started_at,
       progress: nil,
       awaiting: nil,
-      holder: nil
+      holder: nil,
+      bytes: entry.bytes
     }
 
     Report.started(state, call, entry.request.repairs, entry.since)
@@ -222,7 +225,8 @@ defmodule McpServer.Connection.Calls do
       started_at: entry.started_at,
       progress: nil,
       awaiting: nil,
-      holder: holder
+      holder: holder,
+      bytes: entry.bytes
     }
 
     run(%{state | transport: {module, transport}, catalog: Catalog.fetch(state.router)}, call)
@@ -418,9 +422,22 @@ defmodule McpServer.Connection.Calls do
   end
 
   # `calls` are the others.
-  defp leave(%{session: session, in_flight: in_flight} = state, {call, calls}, outcome, reply \\ nil) do
+  defp leave(%{session: session} = state, {call, calls}, outcome, reply \\ nil) do
     Report.ended(state, call, outcome, reply)
-    if in_flight, do: InFlight.release(in_flight, self(), call.key)
+    state = release(state, call)
     %{state | calls: calls, session: Session.finish(session, call.key)}
+  end
+
+  defp release(%{in_flight: nil} = state, _call), do: state
+
+  # The answers of a batch are kept for its last one, and their places with them.
+  defp release(state, %{target: {:batch, batch}, key: id, bytes: bytes}) do
+    InFlight.free(self(), id)
+    Replies.keep(state, batch, bytes)
+  end
+
+  defp release(state, call) do
+    InFlight.release(state.in_flight, self(), call.key, call.bytes)
+    state
   end
 end

@@ -7,8 +7,9 @@ defmodule McpServer.Connection.InFlight do
   # is `nil` until it runs, and `entry` is `nil` for a call that the session has started itself. The first process to
   # take its turn at the row ends the call: the holder when there is a result, or the session, which then adopts the
   # call. The other process passes on the call's messages. The table outlives both. Counters tell holders about the
-  # session: the number of taken places and of calls that wait for the client, whether it is ending, its log level, and
-  # two times. Each place of the session is also one of the server's places, as long as the session's process lives.
+  # session: the number of taken places and of calls that wait for the client, the bytes of all, whether it is ending, its
+  # log level, and two times. Each place and byte of the session is also one of the server's, as long as the session's
+  # process lives.
 
   alias McpServer.{Protocol, Quota, Request}
   alias McpServer.Connection.{Report, Session}
@@ -22,12 +23,13 @@ defmodule McpServer.Connection.InFlight do
   @seen 4
   @checked 5
   @asking 6
-  @slots 6
+  @bytes 7
+  @slots 7
 
   @levels List.to_tuple(Session.log_levels())
   @indexes Session.log_levels() |> Enum.with_index() |> Map.new()
 
-  # The number of taken places of a session whose process has ended, so that no count reaches zero again.
+  # Each count of a session whose process has ended, so that none reaches zero again.
   @ended -0xFFFF_FFFF_FFFF
 
   @enforce_keys [:counters, :most, :quota, :client, :tool_shares]
@@ -46,8 +48,8 @@ defmodule McpServer.Connection.InFlight do
         }
 
   @typedoc """
-  The data of a call that the session may adopt. `:request` is a `Request.summary/1`. `:since` is the arrival of the
-  request, in milliseconds.
+  The data of a call that the session may adopt. `:request` is a `Request.summary/1`, and `:bytes` is what counts for its
+  arguments. `:since` is the arrival of the request, in milliseconds.
   """
   @type entry :: %{
           request: Request.t(),
@@ -56,7 +58,8 @@ defmodule McpServer.Connection.InFlight do
           deadline: integer(),
           started_at: integer() | nil,
           since: integer(),
-          events?: boolean()
+          events?: boolean(),
+          bytes: non_neg_integer()
         }
 
   @doc "Makes the table. The calling process owns it."
@@ -82,44 +85,72 @@ defmodule McpServer.Connection.InFlight do
   end
 
   @doc """
-  Takes an id and a place, for a call that the calling process starts in its session.
+  Takes an id, a place and bytes, for a call that the calling process starts in its session.
 
-  `:full` means that the session, the server or the client's share of it has no place.
+  `:full` means that the session, the server or the client's share of it has no place or bytes.
   """
-  @spec claim(t(), Request.id()) :: :ok | :duplicate | :full
+  @spec claim_own(t(), Request.id(), bytes :: non_neg_integer()) :: :ok | :duplicate | :full
   # The turn is taken, because only the session ends a call that it has started itself.
-  def claim(in_flight, id), do: claim_row(in_flight, {{self(), id}, 1, self(), nil, nil})
+  def claim_own(in_flight, id, bytes), do: claim_row(in_flight, {{self(), id}, 1, self(), nil, nil}, bytes)
 
-  @doc "Takes an id and a place, for a call that the calling process starts for another process's session."
+  @doc "Takes an id, a place and bytes, for a call that the calling process starts for another process's session."
   @spec claim(t(), session :: pid(), entry()) :: :ok | :duplicate | :full
-  def claim(in_flight, session, %{request: %{id: id}} = entry),
-    do: claim_row(in_flight, {{session, id}, 0, self(), nil, pack(entry)})
+  def claim(in_flight, session, %{request: %{id: id}, bytes: bytes} = entry),
+    do: claim_row(in_flight, {{session, id}, 0, self(), nil, pack(entry)}, bytes)
 
-  defp claim_row(in_flight, {{session, id}, _turns, _holder, nil, _entry} = row) do
-    if :ets.insert_new(@table, row) do
-      taken = :atomics.add_get(in_flight.counters, @taken, 1)
-      if taken <= in_flight.most, do: claim_place(in_flight, taken, session, id), else: refuse(in_flight, session, id)
+  defp claim_row(in_flight, {{session, id} = key, _turns, _holder, nil, _entry} = row, bytes) do
+    with true <- :ets.insert_new(@table, row),
+         {:place, :ok} <- {:place, take(in_flight, @taken, 1, in_flight.most)},
+         {:bytes, :ok} <- {:bytes, take(in_flight, @bytes, bytes, :infinity)} do
+      :ok
     else
-      :duplicate
+      false ->
+        :duplicate
+
+      {:place, :full} ->
+        :ets.delete(@table, key)
+        :full
+
+      {:bytes, :full} ->
+        release(in_flight, session, id, 0)
+        :full
     end
   end
 
-  # Requests of an ended session take no place, because nobody would give it back.
-  defp claim_place(_in_flight, taken, _session, _id) when taken <= 0, do: :ok
+  # An ended session takes nothing, because nobody would give it back.
+  defp take(_in_flight, _slot, 0, _most), do: :ok
 
-  defp claim_place(in_flight, _taken, session, id),
-    do: with(:full <- Quota.take(in_flight.quota, :calls, in_flight.client, 1), do: refuse(in_flight, session, id))
+  defp take(%{counters: counters} = in_flight, slot, amount, most) do
+    taken = :atomics.add_get(counters, slot, amount)
+
+    with true <- taken > 0,
+         true <- taken > most or Quota.take(in_flight.quota, kind(slot), in_flight.client, amount) == :full do
+      # If the session has ended meanwhile, the server has got back what was not taken.
+      if :atomics.sub_get(counters, slot, amount) < 0, do: take_anyway(in_flight, slot, amount)
+      :full
+    else
+      false -> :ok
+    end
+  end
+
+  defp take_anyway(%{quota: quota, client: client}, slot, amount),
+    do: Quota.take_anyway(quota, kind(slot), client, amount)
+
+  defp give(_in_flight, _slot, 0), do: :ok
+
+  defp give(%{counters: counters} = in_flight, slot, amount) do
+    if :atomics.sub_get(counters, slot, amount) >= 0, do: give_back(in_flight, slot, amount), else: :ok
+  end
+
+  defp give_back(%{quota: quota, client: client}, slot, amount), do: Quota.give(quota, kind(slot), client, amount)
+
+  defp kind(@taken), do: :calls
+  defp kind(@asking), do: :questions
+  defp kind(@bytes), do: :argument_bytes
 
   # Every claim copies the entry into the table, and most of its size would be empty fields of the request.
   defp pack(entry), do: %{entry | request: Request.to_row(entry.request)}
   defp unpack(id, entry), do: %{entry | request: Request.from_row(id, entry.request)}
-
-  # The server's place was not taken. If the session has ended meanwhile, it was given back nevertheless.
-  defp refuse(%{counters: counters} = in_flight, session, id) do
-    :ets.delete(@table, {session, id})
-    if :atomics.sub_get(counters, @taken, 1) < 0, do: take_anyway(in_flight)
-    :full
-  end
 
   @doc "Registers the running call of a request. From now on the session may adopt it."
   @spec put(session :: pid(), Request.id(), call :: pid()) :: boolean()
@@ -158,36 +189,44 @@ defmodule McpServer.Connection.InFlight do
     ArgumentError -> false
   end
 
-  @doc "Gives id and place back. The request is about to be answered, or gets no answer."
-  @spec release(t(), session :: pid(), Request.id()) :: :ok
-  def release(in_flight, session, id) do
-    :ets.delete(@table, {session, id})
-    give(in_flight)
+  @doc "Gives id, place and bytes back. The request is about to be answered, or gets no answer."
+  @spec release(t(), session :: pid(), Request.id(), bytes :: non_neg_integer()) :: :ok
+  def release(in_flight, session, id, bytes) do
+    free(session, id)
+    give(in_flight, @bytes, bytes)
+    give(in_flight, @taken, 1)
   end
 
-  defp give(%{counters: counters} = in_flight) do
-    if :atomics.sub_get(counters, @taken, 1) >= 0, do: give_places(in_flight, 1), else: :ok
+  @doc "Gives the id back, but neither place nor bytes."
+  @spec free(session :: pid(), Request.id()) :: true
+  def free(session, id), do: :ets.delete(@table, {session, id})
+
+  @doc "Gives back so many places and bytes of requests whose ids are free."
+  @spec leave(t(), places :: non_neg_integer(), bytes :: non_neg_integer()) :: :ok
+  def leave(in_flight, places, bytes) do
+    give(in_flight, @bytes, bytes)
+    give(in_flight, @taken, places)
   end
 
-  defp give_places(%{quota: quota, client: client}, places), do: Quota.give(quota, :calls, client, places)
-  defp take_anyway(%{quota: quota, client: client}), do: Quota.take_anyway(quota, :calls, client, 1)
-
-  @doc "Gives back the places of a session whose process has ended."
+  @doc "Gives back what a session has whose process has ended."
   @spec abandon(t()) :: :ok
   def abandon(%{counters: counters} = in_flight) do
     close(in_flight)
-    give_questions(in_flight, :atomics.exchange(counters, @asking, 0))
-    give_places(in_flight, max(:atomics.exchange(counters, @taken, @ended), 0))
+
+    for slot <- [@asking, @bytes, @taken],
+        do: give_back(in_flight, slot, max(:atomics.exchange(counters, slot, @ended), 0))
+
+    :ok
   end
 
-  @doc "Gives id and place back for a holder that has ended, if the session has not adopted its call."
+  @doc "Gives id, place and bytes back for a holder that has ended, if the session has not adopted its call."
   @spec clean_up(t() | nil, session :: pid(), Request.id()) :: :ok
   def clean_up(nil, _session, _id), do: :ok
 
   def clean_up(in_flight, session, id) do
-    with [{_key, _turns, holder, call, _entry}] <- :ets.lookup(@table, {session, id}),
+    with [{_key, _turns, holder, call, packed}] <- :ets.lookup(@table, {session, id}),
          false <- Process.alive?(holder) do
-      release(in_flight, session, id)
+      release(in_flight, session, id, if(packed, do: packed.bytes, else: 0))
       if call, do: Report.abandoned(holder, call)
     end
 
@@ -203,23 +242,15 @@ defmodule McpServer.Connection.InFlight do
   @spec wait(t() | nil) :: :ok | :full
   def wait(nil), do: :ok
 
-  def wait(%{counters: counters} = in_flight) do
-    with :ok <- Quota.take(in_flight.quota, :questions, in_flight.client, 1) do
-      :atomics.add(counters, @asking, 1)
-      give(in_flight)
-    end
-  end
-
-  defp give_questions(%{quota: quota, client: client}, questions), do: Quota.give(quota, :questions, client, questions)
+  def wait(in_flight), do: with(:ok <- take(in_flight, @asking, 1, :infinity), do: give(in_flight, @taken, 1))
 
   @doc "Takes a place for a call that continues, even if none is free."
   @spec go_on(t() | nil) :: :ok
   def go_on(nil), do: :ok
 
   def go_on(%{counters: counters} = in_flight) do
-    if :atomics.add_get(counters, @taken, 1) > 0, do: take_anyway(in_flight)
-    :atomics.sub(counters, @asking, 1)
-    give_questions(in_flight, 1)
+    if :atomics.add_get(counters, @taken, 1) > 0, do: take_anyway(in_flight, @taken, 1)
+    give(in_flight, @asking, 1)
   end
 
   @doc "Whether calls run."

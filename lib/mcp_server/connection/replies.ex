@@ -3,11 +3,21 @@ defmodule McpServer.Connection.Replies do
   # Sends messages to a stream. An answer to a message of a JSON-RPC batch (2025-03-26) goes into the array that answers
   # the batch.
 
-  alias McpServer.Connection.{Outbox, State, Transport}
+  alias McpServer.Connection.{InFlight, Outbox, State, Transport}
 
   @type target :: Transport.stream() | {:batch, reference()}
-  @typedoc "`:kind` is the answer to a batch without replies: `:dropped` if it had a request, which was cancelled."
-  @type batch :: %{stream: Transport.stream(), open: pos_integer(), replies: [iodata()], kind: :accepted | :dropped}
+  @typedoc """
+  `:kind` is the answer to a batch without replies: `:dropped` if it had a request, which was cancelled. `:places` and
+  `:bytes` are those of its ended calls.
+  """
+  @type batch :: %{
+          stream: Transport.stream(),
+          open: pos_integer(),
+          replies: [iodata()],
+          kind: :accepted | :dropped,
+          places: non_neg_integer(),
+          bytes: non_neg_integer()
+        }
 
   @doc "Puts a message other than an answer on a stream."
   @spec put(State.t(), Transport.stream(), Transport.kind(), iodata()) :: State.t()
@@ -33,8 +43,15 @@ defmodule McpServer.Connection.Replies do
   @spec open_batch(State.t(), Transport.stream(), pos_integer()) :: {reference(), State.t()}
   def open_batch(state, stream, size) do
     batch = make_ref()
-    opened = %{stream: stream, open: size, replies: [], kind: :accepted}
+    opened = %{stream: stream, open: size, replies: [], kind: :accepted, places: 0, bytes: 0}
     {batch, %{state | batches: Map.put(state.batches, batch, opened)}}
+  end
+
+  @doc "Keeps place and bytes of an ended call until its batch is answered."
+  @spec keep(State.t(), reference(), non_neg_integer()) :: State.t()
+  def keep(state, reference, bytes) do
+    keep = &%{&1 | places: &1.places + 1, bytes: &1.bytes + bytes}
+    %{state | batches: Map.update!(state.batches, reference, keep)}
   end
 
   defp close(state, reference, answer, kind) do
@@ -43,15 +60,20 @@ defmodule McpServer.Connection.Replies do
 
     case {batch.open, answer ++ batch.replies} do
       {1, []} ->
-        skip(%{state | batches: batches}, batch.stream, kind)
+        skip(leave(state, batch, batches), batch.stream, kind)
 
       {1, replies} ->
-        reply(%{state | batches: batches}, batch.stream, array(replies))
+        reply(leave(state, batch, batches), batch.stream, array(replies))
 
       {open, replies} ->
         batch = %{batch | open: open - 1, replies: replies, kind: kind}
         %{state | batches: Map.put(batches, reference, batch)}
     end
+  end
+
+  defp leave(state, %{places: places, bytes: bytes}, batches) do
+    if state.in_flight, do: InFlight.leave(state.in_flight, places, bytes)
+    %{state | batches: batches}
   end
 
   defp array(replies), do: [?[, replies |> Enum.reverse() |> Enum.intersperse(?,), ?]]

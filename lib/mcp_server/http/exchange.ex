@@ -10,6 +10,7 @@ defmodule McpServer.Http.Exchange do
   alias McpServer.Http.{Sessions, Sink}
   alias McpServer.Protocol.HTTP
   alias McpServer.Quota
+  alias McpServer.Quota.Client
 
   @enforce_keys [:ref, :pid]
   defstruct [:ref, :pid, :monitor]
@@ -18,11 +19,12 @@ defmodule McpServer.Http.Exchange do
   @type t :: %__MODULE__{ref: reference(), pid: pid(), monitor: reference() | nil}
 
   @typedoc """
-  The response when the owner ended without one: an answer, or the end of a stream that has begun. A stream is cut if
-  its contents do not show that something is missing. `:elsewhere` continues a request whose session the owner no longer
+  `:client` has the place of a long answer. The others are the response when the owner ended without one: an answer, or
+  the end of a stream that has begun. A stream is cut if its contents do not show that something is missing. `:elsewhere` continues a request whose session the owner no longer
   has. `:drain` is when the response ends if this node drains, because an owner on another node does not drain with it.
   """
-  @type failure :: %{
+  @type terms :: %{
+          required(:client) => Client.t(),
           required(:answer) => (() -> HTTP.answer()),
           required(:stream) => :finish | :cut,
           optional(:elsewhere) => (Sink.t() -> Sink.t()),
@@ -34,18 +36,18 @@ defmodule McpServer.Http.Exchange do
   # How long before the end of a drain the response ends, so that it is written before the connection is closed.
   @last_ms 100
 
-  @doc "The response to a peer whose session ends without an answer."
-  @spec session_gone(session_id :: String.t()) :: failure()
-  def session_gone(id), do: %{answer: fn -> Sessions.gone_answer(id) end, stream: :finish}
+  @doc "The terms of a request of a session. If the session ends without an answer, its client is told so."
+  @spec session_gone(session_id :: String.t(), Client.t()) :: terms()
+  def session_gone(id, client), do: %{client: client, answer: fn -> Sessions.gone_answer(id) end, stream: :finish}
 
   @doc """
   Continues a request whose call the calling process has started and a session has adopted.
 
   This process also reports the call's end to the session: the call may have ended before the session monitored it.
   """
-  @spec go_on(reference(), Sink.t(), owner :: pid(), failure(), call :: {pid(), reference()} | nil) :: Sink.t()
-  def go_on(ref, sink, owner, on_failure, call) do
-    exchange = exchange(ref, owner, on_failure, call, :infinity)
+  @spec go_on(reference(), Sink.t(), owner :: pid(), terms(), call :: {pid(), reference()} | nil) :: Sink.t()
+  def go_on(ref, sink, owner, terms, call) do
+    exchange = exchange(ref, owner, terms, call, :infinity)
     # A client that disconnected before sends no second `:closed`.
     sink = if Map.get(sink, :gone?), do: closed(exchange, sink), else: await(exchange, sink)
     with {_pid, monitor} <- call, do: Process.demonitor(monitor, [:flush])
@@ -59,19 +61,19 @@ defmodule McpServer.Http.Exchange do
   @doc """
   Executes the commands of `owner`, which already has the exchange, until the exchange is over.
 
-  `on_failure` gives the answer if the owner ends without one. An open stream ends at `ends_at`: its owner is told that
+  `terms` give the answer if the owner ends without one. An open stream ends at `ends_at`: its owner is told that
   the peer has disconnected.
   """
-  @spec run(t(), Sink.t(), owner :: pid() | nil, failure(), ends_at :: integer() | :infinity) :: Sink.t()
-  def run(%__MODULE__{ref: ref}, sink, owner, on_failure, ends_at \\ :infinity) do
+  @spec run(t(), Sink.t(), owner :: pid() | nil, terms(), ends_at :: integer() | :infinity) :: Sink.t()
+  def run(%__MODULE__{ref: ref}, sink, owner, terms, ends_at \\ :infinity) do
     :ok = Quota.take_anyway(sink.account.quota, :exchanges, nil, 1)
-    sink = begin(exchange(ref, owner, on_failure, nil, ends_at), Sink.forget(sink))
+    sink = begin(exchange(ref, owner, terms, nil, ends_at), Sink.forget(sink))
     :ok = Quota.give(sink.account.quota, :exchanges, nil, 1)
     sink
   end
 
-  defp exchange(ref, owner, on_failure, call, ends_at) do
-    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, on_failure: on_failure, call: call}
+  defp exchange(ref, owner, terms, call, ends_at) do
+    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, terms: terms, call: call}
     Map.merge(exchange, %{ends_at: ends_at, drained_at: nil})
   end
 
@@ -103,10 +105,10 @@ defmodule McpServer.Http.Exchange do
   defp due(_owned), do: :infinity
 
   # The client of a stream comes back to another node, with the id of the last event.
-  defp drain(%{begun?: true, on_failure: %{drain: :at_once}} = exchange, sink, _until),
+  defp drain(%{begun?: true, terms: %{drain: :at_once}} = exchange, sink, _until),
     do: closed(exchange, Sink.finish(sink))
 
-  defp drain(%{on_failure: %{drain: _when}} = exchange, sink, until),
+  defp drain(%{terms: %{drain: _when}} = exchange, sink, until),
     do: await(%{exchange | drained_at: until - @last_ms}, sink)
 
   # A session of this node learns of the drain itself.
@@ -134,36 +136,44 @@ defmodule McpServer.Http.Exchange do
   defp execute({:own, owner}, exchange, sink) do
     demonitor(exchange)
     # The new owner answers the request. `:elsewhere` is dropped because it may hold the request's body.
-    on_failure = Map.delete(exchange.on_failure, :elsewhere)
-    await(%{exchange | owner: owner, monitor: monitor(owner), on_failure: on_failure}, sink)
+    terms = Map.delete(exchange.terms, :elsewhere)
+    await(%{exchange | owner: owner, monitor: monitor(owner), terms: terms}, sink)
   end
 
   defp execute({:reply, _status, _headers, _body}, %{begun?: true} = exchange, sink), do: await(exchange, sink)
 
   defp execute({:reply, status, headers, body}, exchange, sink) do
     demonitor(exchange)
-    Sink.reply(sink, status, headers, body)
+    sink = in_place(exchange, sink, body, &Sink.reply(&1, status, headers, body))
+    if exchange.owner, do: send(exchange.owner, {:mcp_exchange, exchange.ref, {:sent, IO.iodata_length(body)}})
+    sink
   end
 
-  defp execute({:stream, status, headers, first}, exchange, sink),
-    do: written(Sink.stream(sink, status, headers, first), first, %{exchange | begun?: true})
+  defp execute({:stream, status, headers, first}, exchange, sink) do
+    sent = in_place(exchange, sink, first, &Sink.stream(&1, status, headers, first))
+    written(sent, first, %{exchange | begun?: true})
+  end
 
-  defp execute({:chunk, bytes}, exchange, sink), do: written(Sink.chunk(sink, bytes), bytes, exchange)
+  defp execute({:chunk, bytes}, exchange, sink),
+    do: exchange |> in_place(sink, bytes, &Sink.chunk(&1, bytes)) |> written(bytes, exchange)
 
   defp execute(:finish, exchange, sink) do
     demonitor(exchange)
     if exchange.begun?, do: Sink.finish(sink), else: unanswered(exchange, sink)
   end
 
-  defp execute(:elsewhere, %{on_failure: on_failure} = exchange, sink) do
+  defp execute(:elsewhere, %{terms: terms} = exchange, sink) do
     demonitor(exchange)
-    if go_on = on_failure[:elsewhere], do: go_on.(sink), else: unanswered(exchange, sink)
+    if go_on = terms[:elsewhere], do: go_on.(sink), else: unanswered(exchange, sink)
   end
 
   defp execute(:abort, exchange, sink) do
     demonitor(exchange)
     Sink.cut(sink)
   end
+
+  # Its call has given its place back.
+  defp in_place(%{terms: %{client: client}}, sink, bytes, write), do: Sink.in_place(sink, client, bytes, write)
 
   defp written({:ok, sink}, bytes, exchange) do
     send(exchange.owner, {:mcp_exchange, exchange.ref, {:sent, IO.iodata_length(bytes)}})
@@ -188,7 +198,7 @@ defmodule McpServer.Http.Exchange do
     end
   end
 
-  defp fail(%{begun?: true, on_failure: %{stream: how}} = exchange, sink) do
+  defp fail(%{begun?: true, terms: %{stream: how}} = exchange, sink) do
     demonitor(exchange)
     if how == :cut, do: Sink.cut(sink), else: Sink.finish(sink)
   end
@@ -199,7 +209,7 @@ defmodule McpServer.Http.Exchange do
   end
 
   defp unanswered(exchange, sink) do
-    {status, headers, body} = exchange.on_failure.answer.()
+    {status, headers, body} = exchange.terms.answer.()
     Sink.reply(sink, status, headers, body)
   end
 
@@ -228,6 +238,17 @@ defmodule McpServer.Http.Exchange do
   @doc "Sends the complete response."
   @spec reply(t(), pos_integer(), Sink.headers(), iodata()) :: :ok
   def reply(exchange, status, headers, body), do: leave(exchange, {:reply, status, headers, body})
+
+  @doc "Sends the complete response of an exchange that this process owns. Returns when it is written, or cannot be."
+  @spec deliver(t(), pos_integer(), Sink.headers(), iodata()) :: :ok
+  def deliver(%__MODULE__{ref: ref} = exchange, status, headers, body) do
+    tell(exchange, {:reply, status, headers, body})
+
+    receive do
+      {:mcp_exchange, ^ref, _sent_or_closed} -> :ok
+      {{:mcp_exchange_down, ^ref}, _monitor, :process, _pid, _reason} -> :ok
+    end
+  end
 
   @doc "Opens a stream. Its head and first bytes go out in one write."
   @spec stream(t(), pos_integer(), Sink.headers(), iodata()) :: :ok

@@ -10,6 +10,7 @@ defmodule McpServer.Http.Pipeline do
   alias McpServer.{Auth, Catalog, Conn, Request}
   alias McpServer.Connection.{Calls, InFlight}
   alias McpServer.Http.{Exchange, Hook, Mount, SessionCall, Sessions, Sink, StatelessCall, Usage}
+  alias McpServer.Quota.Client
   alias McpServer.Http.Cluster.{FarSink, Proxy}
   alias McpServer.Native.Dirty
   alias McpServer.Protocol.HTTP
@@ -93,14 +94,15 @@ defmodule McpServer.Http.Pipeline do
   defp in_session(%{context: context} = request, :get, {pid, _facts}, sink) do
     hand(
       sink,
-      {context.session_id, pid},
+      request,
+      pid,
       &{:mcp_http_listen, &1, context.last_event_id},
       ends_at(request.mount, request.auth)
     )
   end
 
   defp in_session(request, :delete, {pid, _facts}, sink),
-    do: hand(sink, {request.context.session_id, pid}, &{:mcp_http_end, &1})
+    do: hand(sink, request, pid, &{:mcp_http_end, &1})
 
   defp in_session(request, :post, session, sink), do: with_body(request, sink, &admit(request, session, &1, &2))
 
@@ -215,8 +217,14 @@ defmodule McpServer.Http.Pipeline do
   defp run_in_session(outcome, request, {pid, _facts}, origin, sink),
     do: to_session(outcome, request, pid, origin, sink)
 
-  defp to_session(outcome, %{context: %{session_id: id}}, pid, origin, sink),
-    do: hand(sink, {id, pid}, &{:mcp_http_request, &1, outcome, Map.put(origin, :bytes, 0)})
+  defp to_session(outcome, request, pid, origin, sink) do
+    bytes = div(Sink.argument_bytes(sink), messages(outcome))
+    hand(sink, request, pid, &{:mcp_http_request, &1, outcome, Map.put(origin, :bytes, bytes)})
+  end
+
+  # The calls of a batch share its bytes.
+  defp messages({:batch, outcomes}), do: length(outcomes)
+  defp messages(_one), do: 1
 
   defp origin(request, catalog, base),
     do: origin(request.mount, catalog, request, base, request.context.events)
@@ -233,17 +241,18 @@ defmodule McpServer.Http.Pipeline do
   end
 
   # Passes the request to the session's process, and executes its commands at most until `ends_at`.
-  defp hand(sink, session, message, ends_at \\ :infinity)
+  defp hand(sink, request, pid, message, ends_at \\ :infinity)
 
-  defp hand(%FarSink{exchange: exchange} = sink, {_id, pid}, message, _ends_at) do
+  defp hand(%FarSink{exchange: exchange} = sink, _request, pid, message, _ends_at) do
     send(pid, message.(exchange))
     sink
   end
 
-  defp hand(sink, {id, pid}, message, ends_at) do
+  defp hand(sink, %{principal: principal, context: %{session_id: id}}, pid, message, ends_at) do
     exchange = Exchange.new()
     send(pid, message.(exchange))
-    Exchange.run(exchange, sink, pid, Exchange.session_gone(id), ends_at)
+    terms = Exchange.session_gone(id, Client.new(principal, Sink.peer(sink)))
+    Exchange.run(exchange, sink, pid, terms, ends_at)
   end
 
   @doc "Opens the session of an `initialize` request, and answers the request."

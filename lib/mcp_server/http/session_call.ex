@@ -35,6 +35,7 @@ defmodule McpServer.Http.SessionCall do
     :timeout,
     :started_at,
     :stream_at,
+    bytes: 0,
     passed_on?: false
   ]
 
@@ -45,6 +46,7 @@ defmodule McpServer.Http.SessionCall do
   * `:session`, `:in_flight` – the session's process, and its shared table of requests
   * `:request` – without its arguments, of which the call has a copy
   * `:deadline` – when the call times out; `:stream_at` – when the session has to open a stream
+  * `:bytes` – what counts for its arguments
   * `:passed_on?` – the session has the call's result
   """
   @type t :: %__MODULE__{
@@ -61,6 +63,7 @@ defmodule McpServer.Http.SessionCall do
           timeout: pos_integer() | nil,
           started_at: integer() | nil,
           stream_at: integer() | :infinity | nil,
+          bytes: non_neg_integer(),
           passed_on?: boolean()
         }
 
@@ -85,7 +88,8 @@ defmodule McpServer.Http.SessionCall do
       timeout: timeout,
       deadline: now + timeout,
       started_at: Report.event_time(),
-      stream_at: if(events?, do: now + mount.stream_after, else: :infinity)
+      stream_at: if(events?, do: now + mount.stream_after, else: :infinity),
+      bytes: Sink.argument_bytes(sink)
     }
 
     case InFlight.claim(in_flight, session, entry(call, now)) do
@@ -110,14 +114,15 @@ defmodule McpServer.Http.SessionCall do
       deadline: deadline,
       started_at: started_at,
       since: now,
-      events?: origin.events?
+      events?: origin.events?,
+      bytes: call.bytes
     }
   end
 
   # The check follows the claim: so either the ending session sees the claim, or this process sees the end.
   defp claimed(%{in_flight: in_flight} = call, request, conn, now) do
     if InFlight.closed?(in_flight) do
-      InFlight.release(in_flight, call.session, request.id)
+      InFlight.release(in_flight, call.session, request.id, call.bytes)
       :other
     else
       :ok = Quota.take_anyway(call.sink.account.quota, :exchanges, nil, 1)
@@ -139,7 +144,7 @@ defmodule McpServer.Http.SessionCall do
         InFlight.tool_shares(call.in_flight)
       )
 
-    call = %{call | pid: pid, monitor: monitor, sink: Sink.forget(call.sink)}
+    call = %{call | pid: pid, monitor: monitor, sink: call.sink |> Sink.forget() |> Sink.release()}
     HeldCall.started(call, repairs)
     # From here on the session can adopt the call. A session that began to end meanwhile has not seen the call.
     InFlight.put(session, call.request.id, pid)
@@ -203,7 +208,7 @@ defmodule McpServer.Http.SessionCall do
 
   defp adopted(call, ref) do
     running = if call.passed_on?, do: nil, else: {call.pid, call.monitor}
-    Exchange.go_on(ref, call.sink, call.session, Exchange.session_gone(call.session_id), running)
+    Exchange.go_on(ref, call.sink, call.session, Exchange.session_gone(call.session_id, client(call)), running)
   end
 
   # The session's process has ended, so the call has no owner.
@@ -223,9 +228,13 @@ defmodule McpServer.Http.SessionCall do
 
   # The request id is free before the client can receive the answer.
   defp respond(call, standing, reply) do
-    InFlight.release(call.in_flight, call.session, call.request.id)
-    # A session that is about to end waits for its last call.
-    if InFlight.closed?(call.in_flight), do: hand_over(call)
-    HeldCall.reply(call.mount, call.sink, standing, reply)
+    Sink.in_place(call.sink, client(call), reply, fn sink ->
+      InFlight.release(call.in_flight, call.session, call.request.id, call.bytes)
+      # A session that is about to end waits for its last call.
+      if InFlight.closed?(call.in_flight), do: hand_over(call)
+      HeldCall.reply(call.mount, sink, standing, reply)
+    end)
   end
+
+  defp client(%{in_flight: %{client: client}}), do: client
 end

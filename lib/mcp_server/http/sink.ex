@@ -9,6 +9,7 @@ defmodule McpServer.Http.Sink do
   alias McpServer.Auth.Refusal
   alias McpServer.Call
   alias McpServer.Http.Usage
+  alias McpServer.Quota
   alias McpServer.Quota.Client
 
   @type t :: struct()
@@ -43,8 +44,11 @@ defmodule McpServer.Http.Sink do
   @doc "Frees the memory of the request, before the process waits for the answer."
   @callback forget(t()) :: t()
 
-  @doc "Gives back the mount's body bytes that the request has taken. The body is freed already."
+  @doc "Gives back the mount's body bytes that the request has taken. The body is freed already, or counts for its call."
   @callback release(t()) :: t()
+
+  # A call's place counts for a shorter body or answer.
+  @long_bytes 64 * 1024
 
   # How often a passive socket is looked at, in milliseconds.
   @look_ms 1_000
@@ -68,6 +72,29 @@ defmodule McpServer.Http.Sink do
   def read_body(%module{} = sink, max), do: module.read_body(sink, max)
   def forget(%module{} = sink), do: module.forget(sink)
   def release(%module{} = sink), do: module.release(sink)
+
+  @doc "How many bytes count for the arguments of a call with this request."
+  @spec argument_bytes(t()) :: non_neg_integer()
+  def argument_bytes(%{body_bytes: bytes}) when bytes > @long_bytes, do: bytes
+  def argument_bytes(%{body: body}) when is_binary(body) and byte_size(body) > @long_bytes, do: byte_size(body)
+  def argument_bytes(_short), do: 0
+
+  @doc """
+  Writes an answer whose call gives its place back, or has given it back.
+
+  A long answer has a place of its client until it is written, even if none is free: as long as its client does not read,
+  its memory is not free either.
+  """
+  @spec in_place(t(), Client.t(), iodata(), (t() -> result)) :: result when result: var
+  def in_place(%{account: nil} = sink, _client, _answer, write), do: write.(sink)
+
+  def in_place(%{account: %{quota: quota}} = sink, client, answer, write) do
+    places = if IO.iodata_length(answer) > @long_bytes, do: 1, else: 0
+    :ok = Quota.take_anyway(quota, :calls, client, places)
+    result = write.(sink)
+    :ok = Quota.give(quota, :calls, client, places)
+    result
+  end
 
   @doc "The peer address of a request, if known."
   @spec peer(t()) :: :inet.ip_address() | nil

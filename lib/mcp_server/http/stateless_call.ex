@@ -76,16 +76,26 @@ defmodule McpServer.Http.StatelessCall do
   defp call(mount, request, origin, sink) do
     client = Client.new(origin.principal, Sink.peer(sink))
     quota = sink.account.quota
+    bytes = Sink.argument_bytes(sink)
 
-    case Quota.take(quota, :calls, client, 1) do
+    case take(quota, client, bytes) do
       :ok ->
         shares = ToolPlaces.shares(quota, client, mount.usage.tool_bounds)
         answered = run(mount, request, origin, sink, shares)
+        :ok = Quota.give(quota, :argument_bytes, client, bytes)
         :ok = Quota.give(quota, :calls, client, 1)
         go_on(answered, mount, request, origin)
 
       :full ->
         HeldCall.reply(mount, sink, {:status, 503}, Calls.busy(request))
+    end
+  end
+
+  defp take(quota, client, bytes) do
+    with :ok <- Quota.take(quota, :calls, client, 1),
+         :full <- Quota.take(quota, :argument_bytes, client, bytes) do
+      :ok = Quota.give(quota, :calls, client, 1)
+      :full
     end
   end
 
@@ -106,7 +116,7 @@ defmodule McpServer.Http.StatelessCall do
 
     call = %__MODULE__{
       mount: mount,
-      sink: Sink.forget(sink),
+      sink: sink |> Sink.forget() |> Sink.release(),
       origin: origin,
       request: Request.summary(request),
       pid: pid,

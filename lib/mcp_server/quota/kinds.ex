@@ -19,6 +19,7 @@ defmodule McpServer.Quota.Kinds do
           | :hooks
           | :exchanges
           | :calls
+          | :argument_bytes
           | :questions
           | :tool_calls
           | :cleanups
@@ -87,6 +88,8 @@ defmodule McpServer.Quota.Kinds do
       share: :max_tool_share,
       client: :tool
     },
+    # What calls keep of their long requests, also while they wait for their client's input.
+    argument_bytes: Map.merge(@of_server, %{limit: :max_argument_bytes, unit: :bytes, fits: :max_message_bytes}),
     # Calls that wait for their client's input are none of `calls`. When they go on they take a place, even if none is
     # free, so there are no more of them than places.
     questions: Map.put(@of_server, :limit, {:each_scheduler, :max_calls}),

@@ -33,7 +33,7 @@ defmodule McpServer.Http.ExchangeTest do
     defp note(sink, command), do: %{sink | commands: [command | sink.commands]}
   end
 
-  @nobody %{answer: &__MODULE__.nobody/0, stream: :finish}
+  @nobody %{client: nil, answer: &__MODULE__.nobody/0, stream: :finish}
 
   @doc false
   def nobody, do: {500, [], "nobody"}

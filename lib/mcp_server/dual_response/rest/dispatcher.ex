@@ -17,6 +17,9 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   # A resource and its sample fit into this heap, so a lookup needs no garbage collection.
   @heap_words 4_181
 
+  # A longer page stays in memory while its client does not read.
+  @long_bytes 64 * 1024
+
   # Deadlines are checked at this interval.
   @tick_ms 50
 
@@ -141,8 +144,16 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
 
     case answer do
       {:stream, status, headers, rows} -> Stream.run(dispatcher, rest, exchange, {status, headers}, rows)
+      {_status, _headers, body} = page when byte_size(body) > @long_bytes -> deliver(dispatcher, exchange, page)
       answer -> reply(exchange, answer)
     end
+  end
+
+  # The client has the place until it has read the page.
+  defp deliver(dispatcher, exchange, {status, headers, body}) do
+    exchange = Exchange.own(exchange)
+    report(dispatcher, :waiting)
+    Exchange.deliver(exchange, status, headers, body)
   end
 
   # Whoever is identified has the share of a client in place of that of an address.

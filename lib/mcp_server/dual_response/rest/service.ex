@@ -94,7 +94,9 @@ defmodule McpServer.DualResponse.Rest.Service do
   defp answer(dispatcher, wanted, selection, caller, sink) do
     exchange = Exchange.new()
     Dispatcher.answer(dispatcher, exchange, wanted, selection, {caller, Sink.peer(sink)})
-    Exchange.run(exchange, sink, dispatcher, %{answer: fn -> Endpoint.refuse(:internal_error) end, stream: :cut})
+    # The process of the request keeps its place until a long page is written.
+    terms = %{client: nil, answer: fn -> Endpoint.refuse(:internal_error) end, stream: :cut}
+    Exchange.run(exchange, sink, dispatcher, terms)
   end
 
   defp reply(sink, {status, headers, body}), do: Sink.reply(sink, status, headers, body)

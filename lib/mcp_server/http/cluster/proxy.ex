@@ -10,6 +10,7 @@ defmodule McpServer.Http.Cluster.Proxy do
   alias McpServer.{Auth, Conn}
   alias McpServer.Http.{Exchange, Hook, Mount, Pipeline, Sessions, Sink}
   alias McpServer.Http.Cluster.FarSink
+  alias McpServer.Quota.Client
 
   @typedoc "The receiving node's knowledge of a request: principal, place and the initial conn of a handler."
   @type known :: %{principal: term(), auth: Auth.t() | nil, place: Mount.place(), base: Conn.t()}
@@ -30,19 +31,18 @@ defmodule McpServer.Http.Cluster.Proxy do
         head = Map.take(head, [:method, :target, :authority, :headers, :peer])
         known = %{principal: request.principal, auth: request.auth, place: Mount.place(request.mount), base: base}
         :erpc.cast(node, __MODULE__, :serve, [exchange, id, head, known, body])
-        on_failure = Map.put(on_failure(id, request, body), :drain, drain(request))
-        Exchange.run(exchange, sink, nil, on_failure, ends_at(request))
+        gone = Exchange.session_gone(id, Client.new(request.principal, Sink.peer(sink)))
+        terms = gone |> Map.put(:drain, drain(request)) |> again(request, body)
+        Exchange.run(exchange, sink, nil, terms, ends_at(request))
       end)
     end)
   end
 
   # The other node may stop and release the session meanwhile. Then the session is looked up once more.
-  defp on_failure(id, %{body: _tried_already}, _body), do: Exchange.session_gone(id)
+  defp again(terms, %{body: _tried_already}, _body), do: terms
 
-  defp on_failure(id, request, body) do
-    again = fn sink -> Pipeline.find(Map.put(request, :body, body), sink) end
-    Map.put(Exchange.session_gone(id), :elsewhere, again)
-  end
+  defp again(terms, request, body),
+    do: Map.put(terms, :elsewhere, fn sink -> Pipeline.find(Map.put(request, :body, body), sink) end)
 
   # The answer to a call is awaited, the stream of a session is not.
   defp drain(%{context: %{verb: :get}}), do: :at_once
