@@ -3,8 +3,9 @@ defmodule McpServer.Client.Http do
   # A link to a server at a URL. Each request runs in a separate process, so that an open stream blocks nothing. A
   # message without an answer is sent before any later message.
   #
-  # The link knows the session, and opens it again when the server has lost it. It also knows which arguments of a tool
-  # are repeated in headers. If the tools were not listed yet, the link lists them.
+  # The link knows the session. When the server has lost it, a process opens it again, and the requests that have failed
+  # wait among the others. The link also knows which arguments of a tool are repeated in headers. If the tools were not
+  # listed yet, it lists them.
 
   use GenServer
 
@@ -19,6 +20,7 @@ defmodule McpServer.Client.Http do
     :reference,
     :initialize,
     :listener,
+    :reopening,
     :parameters,
     headers: [],
     tls: [],
@@ -62,6 +64,9 @@ defmodule McpServer.Client.Http do
     {request, requests} = Map.pop!(requests, pid)
     settle(ended(reason, request, %{state | requests: requests}))
   end
+
+  def handle_info({:EXIT, pid, reason}, %{reopening: pid} = state),
+    do: settle(reopened(reason, %{state | reopening: nil}))
 
   def handle_info({:EXIT, owner, _reason}, %{owner: owner} = state), do: {:stop, :normal, state}
   def handle_info({:EXIT, _listener, _reason}, state), do: {:noreply, state}
@@ -176,19 +181,13 @@ defmodule McpServer.Client.Http do
 
   # The link must know a new session before its owner does, because the owner may send messages at once.
   defp run(link, context, %{"method" => "initialize"} = message, _parameters) do
-    with {{:ok, headers}, answers} <- held(context, message),
-         {:ok, session} <- session(headers, answers) do
-      if session.revision, do: :ok = GenServer.call(link, {:opened, message, session}, :infinity)
-      for answer <- answers, do: context.send.(answer)
-      {:ok, headers}
-    else
-      {{:error, error}, answers} ->
-        for answer <- answers, do: context.send.(answer)
-        {:error, error}
+    {opened, answers} = open(context, message)
 
-      {:error, error} ->
-        {:error, error}
-    end
+    with {:ok, %{revision: revision} = session} when revision != nil <- opened,
+         do: :ok = GenServer.call(link, {:opened, message, session}, :infinity)
+
+    for answer <- answers, do: context.send.(answer)
+    opened
   end
 
   defp run(_link, context, batch, _parameters) when is_list(batch), do: Batch.post(context, batch)
@@ -196,6 +195,18 @@ defmodule McpServer.Client.Http do
   defp run(link, context, message, parameters) do
     parameters = parameters(link, context, message, parameters)
     Exchange.post(%{context | send: &learn(&1, link, context, message)}, message, parameters)
+  end
+
+  # What an answer opens, and the answers that nobody has seen yet.
+  defp open(context, initialize) do
+    case held(context, initialize) do
+      {{:ok, headers}, answers} ->
+        opened = session(headers, answers)
+        {opened, if(match?({:ok, _session}, opened), do: answers, else: [])}
+
+      failed ->
+        failed
+    end
   end
 
   # The session that an answer opens. Without a revision the answer is a refusal.
@@ -273,7 +284,7 @@ defmodule McpServer.Client.Http do
     end
   end
 
-  defp ended({:shutdown, {:ok, _headers}}, _message, _session, state), do: state
+  defp ended({:shutdown, {:ok, _sent}}, _message, _session, state), do: state
 
   # Every answer may be 404, so each request is repeated once.
   defp ended({:shutdown, {:error, :session_lost}}, message, :repeated, state), do: failed(state, message, lost(state))
@@ -299,29 +310,43 @@ defmodule McpServer.Client.Http do
     state
   end
 
-  # The server lost the session, for example in a restart. The link opens it again and repeats the request.
+  # The server lost the session, for example in a restart. The request waits until there is another one.
   defp reopen(%{initialize: nil} = state, message), do: failed(state, message, lost(state))
 
   defp reopen(state, message) do
-    unopened = %{state | session: %{id: nil, revision: nil}}
-    initialize = Map.put(state.initialize, "id", "reopen-#{System.unique_integer([:positive])}")
-
-    # The link waits for it, and reads nothing meanwhile.
-    with {{:ok, headers}, answers} <- held(%{context(unopened) | timeout: @reopen_ms}, initialize),
-         {:ok, %{revision: revision} = session} when revision != nil <- session(headers, answers) do
-      initialized = %{"jsonrpc" => "2.0", "method" => "notifications/initialized"}
-      %{state | session: session, parameters: nil} |> told(initialized) |> repeat(message)
-    else
-      {{:error, %Error{} = error}, _answers} ->
-        failed(state, message, error)
-
-      {:error, error} ->
-        failed(state, message, error)
-
-      _refused ->
-        failed(state, message, Error.new(:protocol, "the server opens no new session in the place of one it has lost"))
-    end
+    waiting = %{message: message, session: state.session.id, cancelled: []}
+    start_reopening(put_in(state.requests[{:waiting, System.unique_integer([:monotonic])}], waiting))
   end
+
+  defp start_reopening(%{reopening: nil} = state) do
+    context = %{context(%{state | session: %{id: nil, revision: nil}}) | timeout: @reopen_ms}
+    initialize = Map.put(state.initialize, "id", "reopen-#{System.unique_integer([:positive])}")
+    %{state | reopening: spawn_link(fn -> exit({:shutdown, context |> open(initialize) |> elem(0)}) end)}
+  end
+
+  defp start_reopening(state), do: state
+
+  defp reopened(reason, state) do
+    {waiting, requests} = Enum.split_with(state.requests, &match?({{:waiting, _order}, _request}, &1))
+    state = %{state | requests: Map.new(requests)}
+    messages = for {_key, request} <- Enum.sort(waiting), do: Batch.wanted(request.message, request.cancelled)
+    repeat_all(reason, state, Enum.reject(messages, &(&1 == [])))
+  end
+
+  defp repeat_all({:shutdown, {:ok, %{revision: revision} = session}}, state, messages) when revision != nil do
+    initialized = %{"jsonrpc" => "2.0", "method" => "notifications/initialized"}
+    state = told(%{state | session: session, parameters: nil}, initialized)
+    Enum.reduce(messages, state, &repeat(&2, &1))
+  end
+
+  defp repeat_all({:shutdown, {:error, %Error{} = error}}, state, messages), do: fail_all(state, messages, error)
+
+  defp repeat_all(_refused, state, messages) do
+    error = Error.new(:protocol, "the server opens no new session in the place of one it has lost")
+    fail_all(state, messages, error)
+  end
+
+  defp fail_all(state, messages, error), do: Enum.reduce(messages, state, &failed(&2, &1, error))
 
   defp repeat(state, message), do: start(state, message, :repeated)
 
@@ -329,8 +354,8 @@ defmodule McpServer.Client.Http do
 
   @impl true
   def terminate(_reason, state) do
-    for {pid, _request} <- state.requests, do: Process.exit(pid, :kill)
-    if state.listener, do: Process.exit(state.listener, :kill)
+    pids = [state.listener, state.reopening | Map.keys(state.requests)]
+    for pid <- pids, is_pid(pid), do: Process.exit(pid, :kill)
     if state.session.id, do: Exchange.delete(context(state))
     Link.closed(state.owner, state.reference, :closed)
   end

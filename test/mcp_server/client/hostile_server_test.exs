@@ -123,4 +123,45 @@ defmodule McpServer.Client.HostileServerTest do
 
     assert methods == ["initialize", "tools/list", "initialize", "notifications/initialized", "tools/list"]
   end
+
+  # Earlier, the link read nothing meanwhile.
+  test "a server that takes its time to open a session again blocks nothing" do
+    test = self()
+
+    server =
+      ScriptedServer.start(fn request ->
+        session = [{"mcp-session-id", if(request.body =~ "reopen", do: "second", else: "first")}]
+
+        cond do
+          request.body =~ "reopen" ->
+            send(test, {:reopening, self()})
+            receive do: (:go_on -> result(request, %{"protocolVersion" => "2025-11-25"}, session))
+
+          request.body =~ ~s("initialize") ->
+            result(request, %{"protocolVersion" => "2025-11-25"}, session)
+
+          request.body =~ "notifications/" ->
+            ScriptedServer.response(202, [], "")
+
+          List.keyfind(request.headers, "mcp-session-id", 0) == {"mcp-session-id", "second"} ->
+            result(request, %{})
+
+          true ->
+            ScriptedServer.response(404, [], "")
+        end
+      end)
+
+    link = link(server)
+    send_message(link, initialize(1))
+    assert %{"id" => 1} = answer(link)
+    for id <- 2..4, do: send_message(link, %{"id" => id, "method" => "ping"})
+    assert_receive {:reopening, opener}, 30_000
+    send(link.link, {:mcp_client_in, link.reference, {:lines, ["no JSON"]}})
+    assert %{"id" => nil, "error" => %{"code" => -32700}} = answer(link)
+    send(opener, :go_on)
+    assert Enum.sort(for _ <- 1..3, do: answer(link)["id"]) == [2, 3, 4]
+    send_message(link, %{"id" => 5, "method" => "ping"})
+    assert %{"id" => 5} = answer(link)
+    refute_received {:reopening, _again}
+  end
 end
