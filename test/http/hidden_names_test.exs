@@ -43,11 +43,32 @@ defmodule McpServer.HttpHiddenNamesTest.Router do
   end
 end
 
+defmodule McpServer.HttpHiddenNamesTest.OneResource do
+  @moduledoc false
+  use McpServer.Router, name: "hidden"
+
+  alias McpServer.HttpHiddenNamesTest.Handlers
+
+  tool "perform", "Does what the test says", McpServer.HttpRouter.Handlers, :perform,
+    input_schema: %{"type" => "object"}
+
+  # Without a function that completes there is no such method.
+  prompt "open", "For all" do
+    argument "name", "Whom"
+    get Handlers, :get
+    complete Handlers, :complete
+  end
+
+  resource "secret", "hidden://secret", visible: {Handlers, :never} do
+    read Handlers, :read
+  end
+end
+
 defmodule McpServer.HttpHiddenNamesTest do
   # A client cannot tell a hidden name from one that nobody has declared, whatever else the client does meanwhile.
   use McpServer.HttpCase, async: true
 
-  alias McpServer.HttpHiddenNamesTest.Router
+  alias McpServer.HttpHiddenNamesTest.{OneResource, Router}
 
   # Pairs of requests, for a hidden name and for one of the same length that nobody has declared.
   defp pairs(message) do
@@ -65,7 +86,8 @@ defmodule McpServer.HttpHiddenNamesTest do
           {"completion/complete", "secret", "absent", &completion("ref/prompt", "name", &1, "name")},
           {"completion/complete", "secret", "absent", &completion("ref/prompt", "name", &1, "other")},
           {"completion/complete", "hidden://secrets/{id}", "hidden://absence/{id}",
-           &completion("ref/resource", "uri", &1, "id")}
+           &completion("ref/resource", "uri", &1, "id")},
+          {"completion/complete", "hidden://secret", "hidden://absent", &completion("ref/resource", "uri", &1, "id")}
         ] do
       {about.(method, params, hidden), about.(method, params, absent)}
     end
@@ -124,6 +146,18 @@ defmodule McpServer.HttpHiddenNamesTest do
     end
 
     assert {503, _headers, _text} = outcome(server, hd(pairs(&modern/2)) |> elem(1))
+    for call <- calls, do: HttpScript.tell(call, {:answer, "done"})
+  end
+
+  # Earlier, only a template stood in for an absent name that is completed.
+  both "without a place, where the only hidden entry is a resource", [router: OneResource, http: [max_calls: 1]], %{
+    server: server
+  } do
+    calls = fill(server, &modern(&1, &2, id: &3), System.schedulers_online())
+    request = &modern("completion/complete", completion("ref/resource", "uri", &1, "id"))
+    [hidden, absent] = for name <- ["hidden://secret", "hidden://absent"], do: outcome(server, {request.(name), name})
+    assert {503, _headers, _text} = hidden
+    assert absent == hidden
     for call <- calls, do: HttpScript.tell(call, {:answer, "done"})
   end
 

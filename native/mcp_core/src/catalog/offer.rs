@@ -163,6 +163,7 @@ impl<'c, 'w, J: Json> Offer<'c, 'w, J> {
     #[must_use]
     pub fn resource_at(self, uri: &str) -> Option<usize> {
         let found = self.catalog.resource_at(uri);
-        found.filter(|index| self.has(ListKind::Resources, *index))
+        let found = found.filter(|index| self.has(ListKind::Resources, *index));
+        found.or_else(|| self.stand_in(ListKind::Resources))
     }
 }

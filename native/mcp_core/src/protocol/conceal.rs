@@ -119,7 +119,10 @@ impl<'a> Asked<'_, '_, 'a> {
             Method::Complete if text(reference, "type")? == "ref/prompt" => {
                 (&[ListKind::Prompts], text(reference, "name")?)
             }
-            Method::Complete => (&[ListKind::ResourceTemplates], text(reference, "uri")?),
+            Method::Complete => (
+                &[ListKind::ResourceTemplates, ListKind::Resources],
+                text(reference, "uri")?,
+            ),
             _ => return None,
         };
         Some((method, offer.stand_in_for(kinds, &name)?))
