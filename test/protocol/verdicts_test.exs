@@ -66,7 +66,7 @@ defmodule McpServer.Protocol.VerdictsTest do
   test "a function of visible: that raises or returns no verdict hides its tool, and is an error in the log" do
     for assigns <- [%{}, %{verdict: "yes"}] do
       {answer, log} = with_log(fn -> call_tool("seen", %{}, assigns: assigns) end)
-      {:error, unknown} = call_tool("none", %{}, assigns: assigns)
+      {{:error, unknown}, _log} = with_log(fn -> call_tool("none", %{}, assigns: assigns) end)
       assert answer == {:error, %{unknown | "message" => String.replace(unknown["message"], "none", "seen")}}
       assert log =~ "McpServer.Protocol.VerdictsTest.Hooks.verdict/1, which decides whether an entry is visible, failed"
       {{:ok, tools}, _log} = with_log(fn -> list_tools(assigns: assigns) end)
