@@ -21,7 +21,9 @@ defmodule McpServer.Tasks do
 
   ## In the handler
 
-  There are two differences. The time limit of the handler's process is the task's `ttl`, not the tool's `timeout:`.
+  There are three differences. The time limit of the handler's process is the task's `ttl`, not the tool's `timeout:`.
+  The process has a low priority, so that tasks that compute do not delay calls. A handler can change it with
+  `Process.flag(:priority, :normal)`.
   Progress is not sent: the message of the last `McpServer.Controller.progress/4` is the task's `statusMessage`. A
   handler that returns `McpServer.Controller.input_required/2` is called again when the client has sent its answers.
 

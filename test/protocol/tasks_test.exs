@@ -809,6 +809,14 @@ defmodule McpServer.Protocol.TasksTest do
       expire([id])
     end
 
+    # Calls go first.
+    test "a handler runs at low priority, and may change it" do
+      client = open(fn _, _ -> {:ok, [text(inspect(Process.info(self(), :priority)))]} end, @session)
+      %{"taskId" => id} = create(client)
+      assert {:ok, %{"content" => [%{"text" => "{:priority, :low}"}]}} = tasks(client, "result", id)
+      assert {:ok, %{"content" => [%{"text" => "{:priority, :normal}"}]}} = call(client, "plain", %{})
+    end
+
     test "a call that ends before its task begins leaves no process" do
       call = %{catalog: %{router: Router}, request: nil, entry: nil, handler: nil, max_bytes: 0}
       test = self()

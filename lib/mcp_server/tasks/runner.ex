@@ -29,7 +29,8 @@ defmodule McpServer.Tasks.Runner do
   def start(call, conn) do
     {:max_heap_size, heap} = Process.info(self(), :max_heap_size)
     arguments = [self(), Process.get(:"$callers", []), call, conn]
-    :erlang.spawn_opt(__MODULE__, :await, arguments, max_heap_size: heap)
+    # Nobody waits for a task as for a call: those that compute leave the schedulers to calls.
+    :erlang.spawn_opt(__MODULE__, :await, arguments, max_heap_size: heap, priority: :low)
   end
 
   @doc "Lets the process begin, linked to the calling process."
