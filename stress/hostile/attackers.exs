@@ -31,7 +31,7 @@ defmodule Stress.Hostile.Attackers do
   alias McpServer.HttpVm
 
   @niceness "10"
-  @files ~w(wire attackers attacks/bodies attacks/hoards attacks/places attacks/sockets attacks/tokens shares/greed)
+  @files ~w(wire attackers attacks/bodies attacks/hoards attacks/places attacks/sockets attacks/tokens shares/greed shares/hoards)
 
   @doc "Starts the VM."
   @spec launch() :: HttpVm.t()

@@ -2,17 +2,17 @@ defmodule Stress.Hostile.Shares do
   @moduledoc """
   One greedy principal against clients that own something.
 
-  Whatever it does, nobody else loses a result, a session or a task, or waits longer than a second for a place. It cannot
-  tell a hidden tool from one that does not exist. The server, the greedy principal and the owners each have a VM.
+  Whatever it does, nobody else loses a result, a session or a task, or waits longer than a second for a place, and the
+  server's memory stays in its limits. It cannot tell a hidden tool from one that does not exist. The server, the greedy principal and the owners each have a VM.
   """
 
-  for file <- ~w(site greed owners hidden), do: Code.require_file("shares/#{file}.exs", __DIR__)
+  for file <- ~w(site greed hoards owners hidden), do: Code.require_file("shares/#{file}.exs", __DIR__)
 
   alias McpServer.HttpVm
   alias Stress.Hostile.Attackers
   alias Stress.Hostile.Shares
   alias Stress.Hostile.Shares.{Hidden, Owners, Site}
-  alias Stress.Report
+  alias Stress.{Report, Server}
 
   @attacks [
     Shares.EndedSessions,
@@ -21,10 +21,18 @@ defmodule Stress.Hostile.Shares do
     Shares.Calls,
     Shares.SlowReaders,
     Shares.LongWork,
-    Shares.OthersSessions
+    Shares.OthersSessions,
+    Shares.Questions,
+    Shares.UnreadAnswers,
+    Shares.Cleanups,
+    Shares.LateIdentities,
+    Shares.TaskAnswers,
+    Shares.Computing
   ]
 
   @longest_ms 1_000
+  # What the greedy principal's share of all kinds can come to here.
+  @most_megabytes 400
   # 10,000 pairs in four minutes.
   @ms_per_pair 24
 
@@ -37,30 +45,33 @@ defmodule Stress.Hostile.Shares do
   def run(_attackers, [], _duration), do: []
 
   def run(attackers, attacks, duration) do
-    Report.line("", ["requests", "of owners", "errors", "longest ms", "lost"])
+    Report.line("", ["requests", "of owners", "errors", "longest ms", "memory MB", "lost"])
     {vm, port} = Site.launch()
     owners = Owners.start(port)
     rounds = for(attack <- attacks, do: {attack.name(), [attack]}) ++ [{"all of them", attacks}]
 
     findings =
-      Enum.flat_map(rounds, fn {name, attacks} -> round(name, attacks, attackers, {port, owners}, duration) end)
+      Enum.flat_map(rounds, fn {name, attacks} -> round(name, attacks, attackers, {vm, port, owners}, duration) end)
 
     lost = Owners.lost(owners)
     hidden = Hidden.run(port, div(duration, @ms_per_pair))
     HttpVm.stop(vm)
-    Report.line("at the end", ["", "", "", "", "#{length(lost)}"])
+    Report.line("at the end", ["", "", "", "", "", "#{length(lost)}"])
     [{Enum.join(["nobody has lost anything to another" | Enum.uniq(lost)], "; "), lost == []} | findings] ++ hidden
   end
 
-  defp round(name, attacks, attackers, {port, owners}, duration) do
+  defp round(name, attacks, attackers, {vm, port, owners}, duration) do
     _before = Owners.take(owners)
+    HttpVm.call(vm, Server, :watch_here, [])
     {requests, found} = Attackers.run(attackers, attacks, %{port: port}, duration)
     %{longest: longest, requests: of_owners, errors: errors} = Owners.take(owners)
-    Report.line(name, ["#{requests}", "#{of_owners}", "#{length(errors)}", "#{longest}", ""])
+    memory = div(HttpVm.call(vm, Server, :peak_here, []).memory, 1_000_000)
+    Report.line(name, ["#{requests}", "#{of_owners}", "#{length(errors)}", "#{longest}", "#{memory}", ""])
     for {error, count} <- errors |> Enum.frequencies() |> Enum.take(3), do: IO.puts("      #{count} x #{error}")
 
     [
       {Enum.join(["#{name}: #{length(errors)} errors of owners" | found], "; "), errors == [] and found == []},
+      {"#{name}: #{memory} MB of memory, #{@most_megabytes} at most", memory <= @most_megabytes},
       {"#{name}: an owner waits #{longest} ms for a place, #{@longest_ms} at most", longest <= @longest_ms, :timed}
     ]
   end

@@ -9,9 +9,9 @@ defmodule Stress.Hostile.Shares.Greed do
   def bytes(request, port), do: request |> HttpRequests.as("eve") |> Wire.bytes(port)
 
   @doc "Opens a session. Returns its id, or `nil` if it was refused."
-  @spec open(:inet.port_number()) :: String.t() | nil
-  def open(port) do
-    response = exchange(HttpRequests.initialize(), port)
+  @spec open(:inet.port_number(), capabilities :: map(), revision :: String.t()) :: String.t() | nil
+  def open(port, capabilities \\ %{}, revision \\ "2025-11-25") do
+    response = exchange(HttpRequests.initialize(revision, capabilities: capabilities), port)
     with [_line, id] <- Regex.run(~r/^mcp-session-id: (\S+)\r$/mi, response), do: id
   end
 

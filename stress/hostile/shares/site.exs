@@ -20,6 +20,17 @@ defmodule Stress.Hostile.Shares.Router do
     input_field "rows", "How many", :integer, required: true
   end
 
+  tool "ask", "Asks two questions", Handlers, :ask, task_support: :optional, timeout: 300_000 do
+    input_field "text", "Any text", :string
+  end
+
+  tool "long", "Answers at length", Handlers, :long
+  tool "tidy", "Cleans up for long", Handlers, :tidy, cancel_grace: 20_000
+
+  tool "compute", "Computes", Handlers, :compute, task_support: :optional do
+    input_field "ms", "Milliseconds", :integer, required: true
+  end
+
   tool "keep", "Keeps a value in the session", Handlers, :keep
   tool "kept", "The kept value", Handlers, :kept
   tool "hidden", "Nobody may see it", Handlers, :echo, visible: {Handlers, :nobody}
@@ -33,6 +44,7 @@ defmodule Stress.Hostile.Shares.Handlers do
   alias Stress.Hostile.Shares.Results
 
   @row String.duplicate("x", 2_000)
+  @form %{"type" => "object", "properties" => %{"n" => %{"type" => "string"}}}
 
   def nobody(_conn), do: false
   def echo(_conn, arguments), do: {:ok, arguments["text"] || "echo"}
@@ -40,6 +52,25 @@ defmodule Stress.Hostile.Shares.Handlers do
   def sleep(_conn, %{"ms" => ms}) do
     Process.sleep(ms)
     {:ok, "slept"}
+  end
+
+  def ask(conn, _arguments) do
+    if input(conn, "b"), do: {:ok, "thanks"}, else: input_required(a: elicit("A?", @form), b: elicit("B?", @form))
+  end
+
+  def long(_conn, _arguments), do: {:ok, String.duplicate("l", 4_000_000)}
+
+  def tidy(_conn, _arguments) do
+    Process.flag(:trap_exit, true)
+    receive do: ({:EXIT, _pid, _reason} -> Process.sleep(20_000))
+    {:ok, "tidied"}
+  end
+
+  def compute(_conn, %{"ms" => ms}), do: compute_until(System.monotonic_time(:millisecond) + ms)
+
+  defp compute_until(due) do
+    Enum.sum(1..10_000)
+    if System.monotonic_time(:millisecond) < due, do: compute_until(due), else: {:ok, "computed"}
   end
 
   def store(conn, %{"rows" => count}) do
@@ -77,7 +108,7 @@ defmodule Stress.Hostile.Shares.Site do
   def launch do
     vm = HttpVm.launch(secret: @secret)
     HttpVm.call(vm, Application, :put_env, [:mcp_server, :session_store, {SessionStore, server: Results}])
-    HttpVm.call(vm, Code, :require_file, [__ENV__.file])
+    for file <- ["../../support/server.exs", "site.exs"], do: HttpVm.call(vm, Code, :require_file, [file, __DIR__])
     {vm, HttpVm.call(vm, __MODULE__, :start, [])}
   end
 
@@ -103,11 +134,18 @@ defmodule Stress.Hostile.Shares.Site do
         router: Router,
         port: 0,
         identify: &__MODULE__.identify/1,
-        routes: [{"/resources", {Rest, server: Results, max_requests: 32}}],
+        routes: [{"/resources", {Rest, server: Results, max_requests: 32, identify: &__MODULE__.subject/1}}],
         http: [max_calls: 50, max_sessions: 400, max_sessions_per_principal: 100, stream_after: 50]
       )
 
     HttpServer.port(server)
+  end
+
+  # Some identities take long to find.
+  @doc false
+  def subject(request) do
+    if List.keymember?(request.req_headers, "x-slow", 0), do: Process.sleep(500)
+    with {:ok, name} <- identify(request), do: %{subject: name}
   end
 
   @doc false
