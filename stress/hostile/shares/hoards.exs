@@ -35,8 +35,7 @@ defmodule Stress.Hostile.Shares.UnreadAnswers do
   alias Stress.Hostile.Shares.Greed
   alias Stress.Hostile.Wire
 
-  # Their small buffers leave the answers in the server.
-  @unread 6
+  @answers [:call, :call, :call, :call, :call, :call, :batch, :page]
 
   @impl true
   def name, do: "long answers unread"
@@ -58,34 +57,33 @@ defmodule Stress.Hostile.Shares.UnreadAnswers do
     do: {1, prepare(target)}
 
   def attack(%{port: port}, {session, batching, result} = state) do
-    peers = for n <- 1..@unread, do: unread(port, Enum.at([session, batching, result], rem(n, 3)), rem(n, 3))
-    Process.sleep(2_000)
+    peers = for answer <- @answers, do: send_request(port, request(answer, session, batching, result))
+    Process.sleep(3_000)
     Enum.each(peers, &HttpPeer.cut/1)
-    {@unread, state}
+    {length(@answers), state}
   end
 
-  defp unread(port, session, 0), do: send_slowly(port, HttpRequests.of_session(long(), session))
+  defp request(:call, session, _batching, _result),
+    do: HttpRequests.of_session(HttpRequests.legacy_call("long", %{}, id: unique()), session)
 
-  defp unread(port, session, 1) do
+  defp request(:batch, _session, batching, _result) do
     calls = for _ <- 1..10, do: call("long", %{})
     batch = HttpRequests.in_session(JSON.encode!([call("sleep", %{"ms" => 1_000}) | calls]))
-    send_slowly(port, HttpRequests.of_session(batch, session))
+    HttpRequests.of_session(batch, batching)
   end
 
-  defp unread(port, result, 2) do
+  defp request(:page, _session, _batching, result) do
     headers = [{"content-type", "application/json"}]
     page = ~s({"offset":0,"limit":500})
-    send_slowly(port, %{method: "POST", target: "/resources/" <> result, headers: headers, body: page})
+    %{method: "POST", target: "/resources/" <> result, headers: headers, body: page}
   end
-
-  defp long, do: HttpRequests.legacy_call("long", %{}, id: unique())
 
   defp call(name, arguments),
     do: HttpRequests.message("tools/call", %{"name" => name, "arguments" => arguments}, id: unique())
 
   defp unique, do: Integer.to_string(System.unique_integer([:positive]))
 
-  defp send_slowly(port, request) do
+  defp send_request(port, request) do
     peer = Wire.connect(port)
     Wire.send_request(peer, Greed.bytes(request, port))
     peer

@@ -58,7 +58,7 @@ defmodule Stress.Hostile.Shares.Handlers do
     if input(conn, "b"), do: {:ok, "thanks"}, else: input_required(a: elicit("A?", @form), b: elicit("B?", @form))
   end
 
-  def long(_conn, _arguments), do: {:ok, String.duplicate("l", 4_000_000)}
+  def long(_conn, _arguments), do: {:ok, String.duplicate("l", 8_000_000)}
 
   def tidy(_conn, _arguments) do
     Process.flag(:trap_exit, true)
