@@ -31,7 +31,7 @@ defmodule Stress.Hostile.Shares do
   ]
 
   @longest_ms 1_000
-  # What the greedy principal's share can come to here: of places with answers of 8 MB, twice while they are sent, or of all else.
+  # What the greedy principal's share can come to here: 25 answers of 8 MB, twice while they are sent, or all else.
   @unread_megabytes 550
   @most_megabytes 250
   # 10,000 pairs in four minutes.
