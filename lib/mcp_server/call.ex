@@ -9,7 +9,7 @@ defmodule McpServer.Call do
   # as expensive.
 
   alias McpServer.Call.{Events, Reaper, Trace}
-  alias McpServer.{Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Tasks}
+  alias McpServer.{Callers, Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Tasks}
   alias McpServer.Dispatch.ToolPlaces
   alias McpServer.Native.Dirty
   alias McpServer.Protocol.Revision
@@ -67,8 +67,7 @@ defmodule McpServer.Call do
 
   @doc false
   def run({holder, connection}, catalog, request, conn, {max_result_bytes, callers, shares}, telemetry?) do
-    # The allowances of a test's process (a database sandbox, a mock) apply to the call too.
-    if callers != [], do: Process.put(:"$callers", callers)
+    conn |> Callers.of(callers) |> Callers.set()
     Dirty.work_for(conn.principal, conn.peer)
     request = Request.with_client_terms(request)
     conn = conn(conn, request, connection, shares)

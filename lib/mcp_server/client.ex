@@ -4,7 +4,7 @@ defmodule McpServer.Client do
   # share it.
 
   alias McpServer.Client.{Command, Error, Http, LocalTransport}
-  alias McpServer.{Connection, JSON, Options, ServerOptions}
+  alias McpServer.{Callers, Connection, JSON, Options, ServerOptions}
   alias McpServer.Protocol.Revision
   alias McpServer.JsonRpc
 
@@ -111,7 +111,7 @@ defmodule McpServer.Client do
 
   defp bounds(router, options) do
     checked = Options.check!("McpServer.Test", ServerOptions.stdio(), [router: router] ++ options)
-    %{ServerOptions.bounds(checked) | callers: [self() | Process.get(:"$callers", [])]}
+    %{ServerOptions.bounds(checked) | callers: Callers.here()}
   end
 
   @doc "The client with the options that one request may change."

@@ -302,7 +302,7 @@ defmodule McpServer.ServerOptions do
   def bounds(%{limits: limits} = options) do
     # Made once instead of for each call.
     %{callers: [], overload: :wait, drains?: false, heap: Limit.heap(limits.max_heap_bytes, false)}
-    |> Map.merge(Map.take(options, [:assigns, :timeout, :drain]))
+    |> Map.merge(Map.take(options, [:assigns, :callers, :timeout, :drain]))
     |> Map.merge(limits)
   end
 
@@ -357,6 +357,12 @@ defmodule McpServer.ServerOptions do
           "the address to listen on: `:loopback`, `:any` (all interfaces, IPv4), or an address of IPv4 or IPv6 as a tuple or a string"
       ],
       name: [:any, doc: "a name to register"],
+      callers: [
+        {"a list of processes such as [self()]", &pids?/1},
+        default: [],
+        doc:
+          "for tests: the `$callers` of calls, hooks and queries, so that a sandbox of Ecto or a mock of these processes applies"
+      ],
       tls: [
         {"options of :ssl such as [certfile: \"cert.pem\", keyfile: \"key.pem\"]", &tls?/1},
         secret: true,
@@ -415,6 +421,8 @@ defmodule McpServer.ServerOptions do
       ]
     ]
   end
+
+  defp pids?(value), do: is_list(value) and Enum.all?(value, &is_pid/1)
 
   defp mount(http) do
     @router ++

@@ -35,7 +35,7 @@ defmodule McpServer.RestServers do
   def start(kind, results, options \\ [])
 
   def start(:listener, results, options) do
-    {listener, rest} = Keyword.split(options, [:resource_metadata, :stall_timeout, :drain])
+    {listener, rest} = Keyword.split(options, [:resource_metadata, :stall_timeout, :drain, :callers])
 
     HttpServers.start(
       :listener,

@@ -3,7 +3,7 @@ defmodule McpServer.DualResponse.Query do
   # Runs the functions `execute` and `count` with a timeout and a heap limit. No detail of an error reaches a client.
 
   alias McpServer.DualResponse.{Error, Options, Resource, Trouble}
-  alias McpServer.Limit
+  alias McpServer.{Callers, Limit}
 
   @typedoc "The arguments of `execute`."
   @type options :: %{
@@ -63,7 +63,7 @@ defmodule McpServer.DualResponse.Query do
 
   defp run(server, fun, timeout) do
     caller = self()
-    callers = [caller | Process.get(:"$callers", [])]
+    callers = Callers.here()
     reply = :erlang.alias([:reply])
     heap = Limit.heap(server.max_heap_bytes, false)
     {pid, monitor} = :erlang.spawn_opt(fn -> work(caller, callers, reply, fun) end, [:monitor, max_heap_size: heap])
@@ -85,11 +85,10 @@ defmodule McpServer.DualResponse.Query do
     end
   end
 
-  # `$callers` lets the query use a database sandbox or a mock that a test has allowed its process.
   defp work(caller, callers, reply, fun) do
     worker = self()
     _guard = spawn(fn -> guard(caller, worker) end)
-    Process.put(:"$callers", callers)
+    Callers.set(callers)
     send(reply, {reply, safely(fun)})
   end
 

@@ -7,7 +7,7 @@ defmodule McpServer.Http.Hook do
 
   require Logger
 
-  alias McpServer.{Auth, Conn, HttpRequest, Limit, Outline, Quota}
+  alias McpServer.{Auth, Callers, Conn, HttpRequest, Limit, Outline, Quota}
   alias McpServer.Auth.{Refusal, Verification}
   alias McpServer.Call.Trace
   alias McpServer.Dispatch.Failure
@@ -100,7 +100,7 @@ defmodule McpServer.Http.Hook do
 
   # The process of the request is on another node.
   defp captured(base, %FarSink{}), do: base
-  defp captured(base, _sink), do: Trace.capture(base)
+  defp captured(base, sink), do: base |> Trace.capture() |> Callers.carry(Sink.callers(sink))
 
   defp base(_mount, _identity, %FarSink{known: %{base: base}} = sink), do: {:ok, base, sink}
   defp base(%{init: nil} = mount, identity, sink), do: {:ok, Pipeline.conn(mount, sink, identity), sink}
@@ -162,7 +162,14 @@ defmodule McpServer.Http.Hook do
     head = Sink.head(sink)
     heap = Limit.heap(@max_heap_bytes, true)
     options = [{:monitor, [tag: :mcp_down]}, max_heap_size: heap]
-    {pid, monitor} = :erlang.spawn_opt(fn -> exit({:shutdown, {:mcp_hook, call(name, hook, head)}}) end, options)
+    callers = Sink.callers(sink)
+
+    work = fn ->
+      Callers.set(callers)
+      exit({:shutdown, {:mcp_hook, call(name, hook, head)}})
+    end
+
+    {pid, monitor} = :erlang.spawn_opt(work, options)
     await(pid, monitor, Sink.now() + @hook_ms, sink)
   end
 

@@ -7,7 +7,7 @@ defmodule McpServer.Http.Sink do
   # `:account` counts the mount's resources that the process has taken.
 
   alias McpServer.Auth.Refusal
-  alias McpServer.Call
+  alias McpServer.{Call, Callers}
   alias McpServer.Http.Usage
   alias McpServer.Quota
   alias McpServer.Quota.Client
@@ -95,6 +95,11 @@ defmodule McpServer.Http.Sink do
     :ok = Quota.give(quota, :calls, client, places)
     result
   end
+
+  @doc "The `$callers` of what the request starts: the process of a plug and its own, or those of the server's options."
+  @spec callers(t()) :: [pid()]
+  def callers(%{socket: nil}), do: Callers.here()
+  def callers(%{mount: %{bounds: %{callers: callers}}}), do: callers
 
   @doc "The peer address of a request, if known."
   @spec peer(t()) :: :inet.ip_address() | nil

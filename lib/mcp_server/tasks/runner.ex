@@ -2,7 +2,7 @@ defmodule McpServer.Tasks.Runner do
   @moduledoc false
   # The process of a task. It calls the handler again as long as the handler asks for input.
 
-  alias McpServer.{Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
+  alias McpServer.{Callers, Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
   alias McpServer.Call.Trace
   alias McpServer.Dispatch.{Answer, Asked, Budget, Failure, InvalidResult, Outcome, Questions, ToolPlaces}
   alias McpServer.Native.Dirty
@@ -49,8 +49,7 @@ defmodule McpServer.Tasks.Runner do
     receive do
       {:mcp_task, id} ->
         Process.demonitor(monitor, [:flush])
-        # As in a call's process, the allowances of a test (Mox, Ecto sandbox) apply here too.
-        if callers != [], do: Process.put(:"$callers", callers)
+        Callers.set(callers)
         run(id, call, conn)
 
       {:DOWN, ^monitor, :process, ^creator, _reason} ->

@@ -10,7 +10,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Endpoint, Options, Pages, Rows, Stream}
   alias McpServer.Http.{Exchange, Overload}
-  alias McpServer.{Limit, Quota}
+  alias McpServer.{Callers, Limit, Quota}
   alias McpServer.Native.Dirty
   alias McpServer.Quota.Client
 
@@ -65,8 +65,8 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     :exit, _not_there -> nil
   end
 
-  @typedoc "The origin of a request: the argument of its hooks, and the address of its peer."
-  @type origin :: {caller :: term(), peer :: :inet.ip_address() | nil}
+  @typedoc "The origin of a request: the argument of its hooks, the address of its peer, and the `$callers` of its process."
+  @type origin :: {caller :: term(), peer :: :inet.ip_address() | nil, callers :: [pid()]}
 
   @doc "Lets the dispatcher answer a checked request. The calling process writes the response to the exchange."
   @spec answer(pid(), Exchange.t(), Endpoint.wanted(), Endpoint.selection() | nil, origin()) :: :ok
@@ -133,7 +133,8 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
     })
   end
 
-  defp serve(dispatcher, rest, exchange, wanted, selection, {caller, peer}) do
+  defp serve(dispatcher, rest, exchange, wanted, selection, {caller, peer, callers}) do
+    Callers.set(callers)
     address = Client.of_peer(peer)
 
     answer =

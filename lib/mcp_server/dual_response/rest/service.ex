@@ -93,7 +93,7 @@ defmodule McpServer.DualResponse.Rest.Service do
 
   defp answer(dispatcher, wanted, selection, caller, sink) do
     exchange = Exchange.new()
-    Dispatcher.answer(dispatcher, exchange, wanted, selection, {caller, Sink.peer(sink)})
+    Dispatcher.answer(dispatcher, exchange, wanted, selection, {caller, Sink.peer(sink), Sink.callers(sink)})
     # The process of the request keeps its place until a long page is written.
     terms = %{client: nil, answer: fn -> Endpoint.refuse(:internal_error) end, stream: :cut}
     Exchange.run(exchange, sink, dispatcher, terms)
