@@ -16,6 +16,13 @@ defmodule McpServer.ArchitectureTest do
     end
   end
 
+  # ExUnit's handlers come and go, and two at once lose lines. `McpServer.TestLog` has one that stays.
+  test "tests read the log with McpServer.TestLog" do
+    reads = ~r/^ *(import|alias|require) ExUnit\.CaptureLog/m
+    files = Path.wildcard(Path.expand("**/*.{ex,exs}", __DIR__))
+    assert for(file <- files, File.read!(file) =~ reads, do: Path.relative_to(file, __DIR__)) == []
+  end
+
   # Maps a module to the functions of other modules that it calls.
   defp calls do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)

@@ -2,7 +2,7 @@ defmodule McpServer.Http.PermissionTest do
   # `authorize:` of resources and prompts over HTTP. Not async: changes reach every client of a router.
   use McpServer.HttpCase, async: false
 
-  import ExUnit.CaptureLog, only: [capture_log: 1]
+  import McpServer.TestLog, only: [capture_log: 1]
 
   alias McpServer.{Changes, PermissionRouter}
 

@@ -5,7 +5,7 @@ defmodule McpServer.Protocol.InputTest do
 
   import McpServer.Controller
   import McpServer.EveryWay, only: [ask_all: 4, ways: 3]
-  import ExUnit.CaptureLog, only: [with_log: 1]
+  import McpServer.TestLog, only: [with_log: 1]
   import McpServer.Wire, except: [said: 1]
 
   alias McpServer.Connection.State
