@@ -26,11 +26,12 @@ defmodule McpServer.Controller do
   | `resource`, `read` | `fun(conn, variables)` | a `McpServer.Resource.Content`, a list of them, a `McpServer.Resource.ReadResult` or `%{"contents" => list}`, or any of these in `{:ok, …}`; `{:error, :not_found}` |
   | `complete` of both | `fun(conn, name, prefix)` | a list of strings or a `McpServer.Completion`, or either in `{:ok, …}` |
 
-  Every handler may return `{:error, "text"}` or `{:error, exception}`, which uses the exception's message. For a tool
+  Every handler may return `{:error, "text"}`, `{:error, exception}`, which uses the exception's message, `{:error, atom}`
+  (`:not_found` is "Not found"), or `{:error, changeset}` with the errors of an `Ecto.Changeset`. For a tool
   the text becomes a result with `isError: true`, which the model reads. `{:error, {:retry_after, seconds}}` gives the
   answer of `McpServer.RateLimit`: too many calls, and when to retry. Tools, prompts and resources may return
   `input_required/2`. An exception that a handler raises is logged and not sent to the client, unless the router has
-  `debug_errors:`.
+  `debug_errors:`. If its status for Plug is 4xx, as of `Ecto.NoResultsError`, the client gets the words of the status.
 
   Each call runs its handler in a separate process. The process ends normally after the handler has returned; processes
   that it started go on, linked or not. After a timeout or a cancellation the process is killed, and linked processes

@@ -19,6 +19,7 @@ defmodule McpServer.Dispatch do
     Outcome,
     Permission,
     Questions,
+    Reason,
     RunTimeTool,
     Subscribing,
     ToolPlaces
@@ -120,7 +121,11 @@ defmodule McpServer.Dispatch do
       true -> enter(call, conn, 1)
     end
   catch
-    kind, reason -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
+    kind, reason ->
+      case kind == :error && Reason.raised(request, reason) do
+        {:error, _words} = outcome -> Answer.encode(catalog, request, outcome)
+        _fault -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
+      end
   end
 
   defp enter(%{catalog: catalog, request: request} = call, conn, round) do

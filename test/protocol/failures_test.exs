@@ -126,7 +126,7 @@ defmodule McpServer.Protocol.FailuresTest do
     test "garbage is an error with an id, named in the log only" do
       garbage =
         [nil, :ok, {:ok}, {1, 2, 3, 4, 5}, {:ok, nil}, {:ok, [1 | 2]}, {:ok, [self()]}, {:ok, [nil]}] ++
-          [{:ok, %{a: make_ref()}}, {:ok, ~D[2020-01-01]}, {:error, :reason}, {:error, <<255>>}] ++
+          [{:ok, %{a: make_ref()}}, {:ok, ~D[2020-01-01]}, {:error, {:reason}}, {:error, nil}, {:error, <<255>>}] ++
           [{:ok, [text(<<255>>)]}, {:ok, %{deep: deep(100_000)}}]
 
       for returned <- garbage do

@@ -33,7 +33,7 @@ defmodule McpServer.Protocol.InvalidResultsTest do
         {quote(do: 3), "3"},
         {quote(do: {:ok, 3}), "{:ok, 3}"},
         {quote(do: {:ok, "hello", 3}), "{:ok, #String<5 bytes>, 3}"},
-        {quote(do: {:error, :reason}), "{:error, :reason}"},
+        {quote(do: {:error, {:reason}}), "{:error, {:reason}}"},
         {quote(do: {:ok, ~D[2020-01-01]}), "{:ok, #Date<...>}"}
       ] do
     test "a tool that returns #{Macro.to_string(returned)}" do

@@ -436,6 +436,14 @@ defmodule McpServer.Protocol.TasksTest do
       end
     end
 
+    test "an exception with the status of a client's mistake has its words" do
+      missing = %{__struct__: Ecto.NoResultsError, __exception__: true, message: "SELECT secret"}
+      client = open(fn _, _ -> :erlang.error(missing) end, @session)
+      %{"taskId" => id} = create(client)
+      {answer, _log} = with_log(fn -> tasks(client, "result", id) end)
+      assert {:ok, %{"isError" => true, "content" => [%{"text" => "Not found"}]}} = answer
+    end
+
     test "its processes may use what the test allowed itself" do
       test = self()
       client = open(fn _, _ -> {:ok, [text(inspect(test in Process.get(:"$callers")))]} end, @stateless)

@@ -3,6 +3,7 @@ defmodule McpServer.Dispatch.Outcome do
   # Normalizes a handler's result. Handlers may return short forms, but the encoder needs structs.
 
   alias McpServer.{Completion, Conn, InputRequest, JsonRpc, Limit, Request}
+  alias McpServer.Dispatch.Reason
   alias McpServer.Content.{Audio, EmbeddedResource, Image, ResourceLink, Text}
   alias McpServer.Prompt.{GetResult, Message, MessageContent}
   alias McpServer.Resource.{Content, ReadResult}
@@ -78,18 +79,29 @@ defmodule McpServer.Dispatch.Outcome do
   def of(%Request{kind: kind}, {:error, :not_found}, _conn) when kind in [:resource, :resource_template],
     do: {:error, :not_found}
 
-  def of(%Request{kind: :tool}, {:task, fun}, _conn) when is_function(fun, 1), do: {:task, fun}
-  def of(%Request{kind: :tool}, returned, conn), do: tool(returned, conn)
-  def of(%Request{kind: :prompt}, returned, _conn), do: prompt(returned)
+  def of(request, {:error, reason} = returned, conn) when is_atom(reason) or is_struct(reason, Ecto.Changeset) do
+    own? = is_struct(reason) and request.kind == :tool and Result.impl_for(reason) != nil
 
-  def of(%Request{kind: kind} = request, returned, _conn) when kind in [:resource, :resource_template],
+    case not own? && Reason.text(request, reason) do
+      text when is_binary(text) -> {:error, text}
+      _none -> otherwise(request, returned, conn)
+    end
+  end
+
+  def of(request, returned, conn), do: otherwise(request, returned, conn)
+
+  defp otherwise(%Request{kind: :tool}, {:task, fun}, _conn) when is_function(fun, 1), do: {:task, fun}
+  defp otherwise(%Request{kind: :tool}, returned, conn), do: tool(returned, conn)
+  defp otherwise(%Request{kind: :prompt}, returned, _conn), do: prompt(returned)
+
+  defp otherwise(%Request{kind: kind} = request, returned, _conn) when kind in [:resource, :resource_template],
     do: resource(request, returned)
 
-  def of(%Request{kind: kind}, returned, _conn) when kind in [:complete_prompt, :complete_resource],
+  defp otherwise(%Request{kind: kind}, returned, _conn) when kind in [:complete_prompt, :complete_resource],
     do: completion(returned)
 
-  def of(_list, {:ok, items}, _conn) when is_list(items), do: {:ok, items}
-  def of(_list, returned, _conn), do: {:invalid, returned}
+  defp otherwise(_list, {:ok, items}, _conn) when is_list(items), do: {:ok, items}
+  defp otherwise(_list, returned, _conn), do: {:invalid, returned}
 
   # Keys are sent as text, so `:a` and `"a"` would be two questions under one name.
   defp input(inputs, state, returned) do

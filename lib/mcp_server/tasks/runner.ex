@@ -4,7 +4,7 @@ defmodule McpServer.Tasks.Runner do
 
   alias McpServer.{Callers, Catalog, Conn, JSON, JsonRpc, Protocol, Request, Tasks}
   alias McpServer.Call.Trace
-  alias McpServer.Dispatch.{Answer, Asked, Budget, Failure, InvalidResult, Outcome, Questions, ToolPlaces}
+  alias McpServer.Dispatch.{Answer, Asked, Budget, Failure, InvalidResult, Outcome, Questions, Reason, ToolPlaces}
   alias McpServer.Native.Dirty
   alias McpServer.Tasks.Entry
   alias McpServer.Tool.{CallResult, Content}
@@ -68,7 +68,9 @@ defmodule McpServer.Tasks.Runner do
   defp work(call, conn, id) do
     enter(call, conn, id, 1)
   catch
-    kind, reason -> {:failure, Failure.new(kind, reason, __STACKTRACE__)}
+    kind, reason ->
+      fault = {:failure, Failure.new(kind, reason, __STACKTRACE__)}
+      if kind == :error, do: Reason.raised(call.request, reason) || fault, else: fault
   end
 
   defp enter(call, conn, id, round) do

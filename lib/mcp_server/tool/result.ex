@@ -15,8 +15,9 @@ defprotocol McpServer.Tool.Result do
   | `McpServer.Envelope` | the envelope as structured content, and its JSON as text; `isError` unless it is a success |
   | `McpServer.DualResponse.Response` | the sample as structured content, a sentence and the link as content |
 
-  `{:error, "text"}` and `{:error, exception}` need no implementation: the model reads the text, or the message of the
-  exception. Clients, `McpServer.Test` and the callbacks of a router get the same conversion.
+  `{:error, "text"}`, `{:error, exception}`, `{:error, changeset}` of Ecto and `{:error, atom}` need no implementation: the
+  model reads the text, the message of the exception, the errors of the changeset, or the words of the atom. An
+  implementation for `Ecto.Changeset` takes precedence. Clients, `McpServer.Test` and the callbacks of a router get the same conversion.
 
   ## Structs of your own
 

@@ -1,0 +1,115 @@
+defmodule McpServer.Dispatch.Reason do
+  @moduledoc false
+  # What an application's functions give as the reason of an error, in words for the client: a changeset of Ecto, an atom,
+  # and an exception with an HTTP status below 500. The library does not depend on Ecto and Plug.
+
+  require Logger
+
+  alias McpServer.Request
+
+  @compile {:no_warn_undefined, Plug.Exception}
+
+  # Without `phoenix_ecto`, which gives Ecto's exceptions these statuses.
+  @statuses %{
+    Ecto.CastError => 400,
+    Ecto.Query.CastError => 400,
+    Ecto.NoResultsError => 404,
+    Ecto.StaleEntryError => 409
+  }
+
+  @phrases %{
+    400 => "Invalid value",
+    401 => "Unauthorized",
+    403 => "Forbidden",
+    404 => "Not found",
+    409 => "Conflict",
+    410 => "Gone",
+    422 => "Invalid value",
+    423 => "Locked",
+    429 => "Too many requests"
+  }
+
+  @doc "The words for a reason, or `nil`."
+  @spec text(Request.t(), term()) :: String.t() | nil
+  def text(request, %{__struct__: Ecto.Changeset} = changeset) do
+    case problems(changeset, "") do
+      [] -> nil
+      problems -> head(request) <> Enum.map_join(problems, "\n", &("- " <> &1))
+    end
+  end
+
+  def text(_request, reason) when is_atom(reason) and reason not in [nil, true, false] do
+    words = reason |> Atom.to_string() |> String.replace("_", " ")
+    # A module is no reason.
+    if words =~ ~r/\A[a-z]/, do: String.capitalize(words)
+  end
+
+  def text(_request, _reason), do: nil
+
+  # The words for invalid arguments, which a model knows how to act on.
+  defp head(%{kind: :tool, name: name}), do: "Invalid arguments for tool '#{name}':\n"
+  defp head(_request), do: "Invalid values:\n"
+
+  defp problems(%{errors: errors, changes: changes}, path) do
+    own = for {field, {message, details}} <- Enum.reverse(errors), do: "#{path}/#{field}: #{filled(message, details)}"
+    own ++ Enum.flat_map(Enum.sort(changes), fn {field, change} -> nested(change, "#{path}/#{field}") end)
+  end
+
+  defp nested(%{__struct__: Ecto.Changeset} = changeset, path), do: problems(changeset, path)
+
+  defp nested([%{__struct__: Ecto.Changeset} | _more] = changesets, path) do
+    for {changeset, index} <- Enum.with_index(changesets), problem <- nested(changeset, "#{path}/#{index}"), do: problem
+  end
+
+  defp nested(_value, _path), do: []
+
+  # `should be at most %{count} character(s)`
+  defp filled(message, details) do
+    for {name, value} <- details, is_binary(value) or is_number(value) or is_atom(value), reduce: message do
+      message -> String.replace(message, "%{#{name}}", to_string(value))
+    end
+  end
+
+  @doc """
+  The outcome of a request whose handler raised the exception, if its status is one of a client's mistake. The exception's
+  message may contain a query, so the words are those of the status.
+  """
+  @spec raised(Request.t(), term()) :: {:error, String.t() | :not_found} | nil
+  def raised(request, %{__struct__: Ecto.InvalidChangesetError, changeset: changeset}),
+    do: with(text when is_binary(text) <- text(request, changeset), do: {:error, text})
+
+  def raised(request, exception) when is_exception(exception) do
+    case {status(exception), request.kind} do
+      {404, kind} when kind in [:resource, :resource_template] ->
+        note(request, exception, 404)
+        {:error, :not_found}
+
+      {status, _kind} when status in 400..499 ->
+        note(request, exception, status)
+        {:error, Map.get(@phrases, status, "Refused (status #{status})")}
+
+      _own_fault ->
+        nil
+    end
+  end
+
+  def raised(_request, _reason), do: nil
+
+  # It may be a mistake of the handler, too.
+  defp note(request, %module{}, status),
+    do:
+      Logger.info(
+        "MCP #{request.method}: the handler raised #{inspect(module)}, which is status #{status} for the client"
+      )
+
+  defp status(%module{} = exception) do
+    with 500 <- by_plug(exception), do: Map.get(@statuses, module, 500)
+  end
+
+  # Without Plug the field of Plug's own exceptions counts.
+  defp by_plug(exception) do
+    if Code.ensure_loaded?(Plug.Exception),
+      do: Plug.Exception.status(exception),
+      else: Map.get(exception, :plug_status, 500)
+  end
+end
