@@ -34,7 +34,8 @@ defmodule McpServer.Router.FieldBlock do
 
   The type is one of `:string`, `:integer`, `:number`, `:boolean`, `:array`, `:object` and `:null`, one of the types
   below, or a list of types, such as `[:date, :null]`. Arguments of the types below are strings that arrive as Elixir
-  values; invalid strings are refused.
+  values; invalid strings are refused. A `:decimal` may also be a number, but only a string keeps the digits that were
+  sent: `12.50` is `12.5` then.
 
   | type | arrives as | published as | examples |
   |---|---|---|---|
@@ -42,7 +43,7 @@ defmodule McpServer.Router.FieldBlock do
   | `:time` | `Time` | `format: "time"` | `09:30`, `09:30:00.5`, `09:30:00Z`; another offset is refused, as `Time` has none |
   | `:datetime` | `DateTime` in UTC | `format: "date-time"` | `2026-01-31T09:30:00+01:00` |
   | `:naive_datetime` | `NaiveDateTime` | a `pattern`, as JSON Schema has no such format | `2026-01-31T09:30:00` |
-  | `:decimal` | `Decimal` | a `pattern`, as above; at most 1,000 digits | `12.50`, `1e3` |
+  | `:decimal` | `Decimal` | a string with a `pattern`, as above, or a number; at most 1,000 digits | `"12.50"`, `"1e3"`, `12.5` |
   | `:uuid` | a string in small letters | `format: "uuid"` | `123e4567-e89b-12d3-a456-426614174000` |
   | `:uri` | `URI`, as `URI.new/1` makes it | `format: "uri"` | `https://example.com/path` |
 

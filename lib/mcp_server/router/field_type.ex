@@ -42,6 +42,8 @@ defmodule McpServer.Router.FieldType do
   def read!([_first | _rest] = types, owner, place) do
     {types, published, casts} = types |> Enum.map(&one!(&1, owner, place)) |> unzip()
 
+    types = List.flatten(types)
+
     case Enum.reject(casts, &is_nil/1) do
       [] -> {types, %{}, nil}
       [cast] -> {one_string!(types, owner, place), Enum.find(published, &(&1 != %{})), cast}
@@ -52,7 +54,7 @@ defmodule McpServer.Router.FieldType do
   def read!(type, owner, place), do: one!(type, owner, place)
 
   defp one_string!(types, owner, place),
-    do: if(Enum.count(types, &(&1 == "string")) == 1, do: types, else: refuse_two!(owner, place))
+    do: if(Enum.count(types, &(&1 == "string")) == 1, do: Enum.uniq(types), else: refuse_two!(owner, place))
 
   defp unzip(types),
     do: {Enum.map(types, &elem(&1, 0)), Enum.map(types, &elem(&1, 1)), Enum.map(types, &elem(&1, 2))}
@@ -69,10 +71,14 @@ defmodule McpServer.Router.FieldType do
     text = if is_atom(type) and type != nil, do: Atom.to_string(type), else: type
 
     case @published do
-      %{^text => published} -> {"string", published, loaded!(text, owner, place)}
+      %{^text => published} -> {json(text), published, loaded!(text, owner, place)}
       _elixir -> if text in Schema.types(), do: {text, %{}, nil}, else: Refusal.refuse!(place, wrong(type, text, owner))
     end
   end
+
+  # Models write numbers. A pattern is only for strings.
+  defp json("decimal"), do: ["string", "number"]
+  defp json(_type), do: "string"
 
   defp loaded!("decimal", owner, place) do
     if Code.ensure_loaded?(Decimal),

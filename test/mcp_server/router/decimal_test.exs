@@ -38,6 +38,25 @@ defmodule McpServer.Router.DecimalTest do
     end
   end
 
+  test "they may be numbers" do
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      for {number, sign, coef, exp} <- [
+            {12.5, 1, 125, -1},
+            {-0.1, -1, 1, -1},
+            {7, 1, 7, 0},
+            {0, 1, 0, 0},
+            {1.0e-7, 1, 1, -7},
+            {100.0, 1, 100, 0},
+            {123_456_789_012_345_678_901_234_567_890, 1, 123_456_789_012_345_678_901_234_567_890, 0}
+          ],
+          do: assert(price(%{"price" => number}, revision) == inspect(%{sign: sign, coef: coef, exp: exp}))
+    end
+
+    {:ok, [%{"inputSchema" => %{"properties" => %{"price" => published}}}]} = Test.list_tools(Shop)
+    assert %{"type" => ["string", "number"], "pattern" => "^" <> _} = published
+    assert price(%{"price" => true}, "2026-07-28") =~ "- /price: must be a number or a string (type)"
+  end
+
   test "a number with more digits, or written out as more, is refused" do
     for text <- [String.duplicate("9", 1_001), "1e1001", "1e-1001"] do
       assert price(%{"price" => text}, "2026-07-28") ==

@@ -1,4 +1,4 @@
-//! Converts strings to Elixir's date, decimal and URI structs, and floats to integers.
+//! Converts strings to Elixir's date, decimal and URI structs, numbers to decimals, and floats to integers.
 
 use mcp_core::arguments::{CastValue, Date, Decimal, Time, UriParts};
 use rustler::{Atom, BigInt, Encoder, Env, Term};
@@ -44,6 +44,17 @@ pub(super) fn integer_term<'a>(env: Env<'a>, float: Term<'a>) -> Option<Term<'a>
     let number: f64 = float.decode().ok()?;
     let digits: BigInt = format!("{number:.0}").parse().ok()?;
     Some(digits.encode(env))
+}
+
+/// The digits of a number: of a float as few as tell it from others.
+pub(super) fn number_text(number: Term<'_>) -> Option<String> {
+    if number.is_float() {
+        return number.decode::<f64>().ok().map(|float| float.to_string());
+    }
+    number
+        .decode::<BigInt>()
+        .ok()
+        .map(|digits| digits.to_string())
 }
 
 /// The fields that all structs of the ISO calendar share.

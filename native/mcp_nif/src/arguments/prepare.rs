@@ -1,10 +1,11 @@
 //! Converts the arguments of one call.
 
+use mcp_core::arguments::Cast;
 use mcp_core::json::{UNLIMITED, pointer};
 use mcp_core::schema::Problem;
 use rustler::{Encoder, Env, NewBinary, Term};
 
-use super::cast::{cast_term, integer_term};
+use super::cast::{cast_term, integer_term, number_text};
 use super::plan::{TermMember, TermObject, TermPlace, TermPlan};
 use crate::schema::Allowance;
 use crate::terms::read_term;
@@ -95,15 +96,23 @@ impl<'a, 'p> Walk<'a, 'p> {
         match place.cast {
             Some(cast) if term.is_binary() => {
                 let text: &str = term.decode().map_err(|_| Stop::Vm)?;
-                match cast.read(text, &|| self.pointer()) {
-                    Ok(value) => cast_term(self.env, &value, term).ok_or(Stop::Vm),
-                    Err(problem) => {
-                        self.report(problem);
-                        Ok(term)
-                    }
-                }
+                self.cast(cast, text, term)
+            }
+            Some(cast @ Cast::Decimal) if term.is_number() => {
+                let text = number_text(term).ok_or(Stop::Vm)?;
+                self.cast(cast, &text, term)
             }
             _ => Ok(term),
+        }
+    }
+
+    fn cast(&mut self, cast: Cast, text: &str, term: Term<'a>) -> Result<Term<'a>, Stop> {
+        match cast.read(text, &|| self.pointer()) {
+            Ok(value) => cast_term(self.env, &value, term).ok_or(Stop::Vm),
+            Err(problem) => {
+                self.report(problem);
+                Ok(term)
+            }
         }
     }
 
