@@ -28,7 +28,9 @@ defmodule McpServer.Ecto do
 
   | type of Ecto | type of the field |
   |---|---|
-  | `:integer`, `:id`, `:float`, `:boolean`, `:string`, `:map` | `:integer`, `:integer`, `:number`, `:boolean`, `:string`, `:object` |
+  | `:integer`, `:float`, `:boolean`, `:map` | `:integer`, `:number`, `:boolean`, `:object` |
+  | `:id` | `:integer` of 64 bits |
+  | `:string` | `:text`: NUL characters are refused, as by PostgreSQL |
   | `:binary_id`, `Ecto.UUID` | `:uuid` |
   | `:date`, `:time`, `:naive_datetime`, `:utc_datetime`, `:decimal`, and those with `_usec` | the same |
   | `{:array, type}`, `{:map, type}` | arrays, objects |
@@ -46,11 +48,10 @@ defmodule McpServer.Ecto do
 
   @types %{
     Ecto.UUID => :uuid,
-    :id => :integer,
     :integer => :integer,
     :float => :number,
     :boolean => :boolean,
-    :string => :string,
+    :string => :text,
     :map => :object,
     :binary_id => :uuid,
     :uuid => :uuid,
@@ -63,6 +64,9 @@ defmodule McpServer.Ecto do
     :utc_datetime_usec => :datetime,
     :decimal => :decimal
   }
+
+  # A `bigint`: a database refuses numbers beyond it with an exception.
+  @id [minimum: -0x8000_0000_0000_0000, maximum: 0x7FFF_FFFF_FFFF_FFFF]
 
   @bounds %{
     greater_than: :exclusive_minimum,
@@ -147,6 +151,7 @@ defmodule McpServer.Ecto do
   # A tuple of three before Ecto 3.12.
   defp field!({:parameterized, {Ecto.Enum, enum}}, _schema, _name), do: enum(enum)
   defp field!({:parameterized, Ecto.Enum, enum}, _schema, _name), do: enum(enum)
+  defp field!(:id, _schema, _name), do: {:integer, @id}
   defp field!(type, _schema, _name) when is_map_key(@types, type), do: {@types[type], []}
 
   defp field!(type, schema, name) do
@@ -203,10 +208,10 @@ defmodule McpServer.Ecto do
 
   defp named(module, function), do: "#{inspect(module)}.#{function}/2"
 
-  # Omits keywords that the enumeration or the type implies.
+  # Omits keywords that the enumeration or the type implies, and bounds of a column where a validation has narrower ones.
   defp keywords(validations, type, keywords) do
     read = for validation <- validations, keyword <- read(validation, type), do: keyword
-    Keyword.merge(read, keywords)
+    if keywords == @id, do: Keyword.merge(keywords, read), else: Keyword.merge(read, keywords)
   end
 
   # A subset is an inclusion of each item.
@@ -218,19 +223,19 @@ defmodule McpServer.Ecto do
   defp items(type, _validations), do: type
 
   defp read({:length, options}, [_items]), do: lengths(options, :min_items, :max_items)
-  defp read({:length, options}, :string), do: lengths(options, :min_length, :max_length)
+  defp read({:length, options}, type) when type in [:string, :text], do: lengths(options, :min_length, :max_length)
 
   defp read({:number, bounds}, type) when type in [:integer, :number] do
     for {bound, value} <- bounds, is_number(value), keyword = @bounds[bound], do: {keyword, value}
   end
 
-  defp read({:inclusion, values}, :string), do: texts(values)
+  defp read({:inclusion, values}, type) when type in [:string, :text], do: texts(values)
   defp read({:inclusion, %Range{first: first, last: last}}, :integer), do: [minimum: first, maximum: last]
 
   defp read({:inclusion, values}, type) when type in [:integer, :number],
     do: if(Enum.all?(values, &is_number/1), do: [enum: Enum.to_list(values)], else: [])
 
-  defp read({:format, %Regex{} = regex}, :string), do: pattern(regex)
+  defp read({:format, %Regex{} = regex}, type) when type in [:string, :text], do: pattern(regex)
   defp read(_validation, _type), do: []
 
   defp texts(values), do: if(Enum.all?(values, &is_binary/1), do: [enum: Enum.to_list(values)], else: [])

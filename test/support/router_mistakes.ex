@@ -5,7 +5,7 @@ defmodule McpServer.RouterMistakes do
 
   @type t :: {mistake :: String.t(), statements :: String.t(), line :: pos_integer, message :: String.t()}
 
-  @types "The types are: :string, :number, :integer, :boolean, :object, :array, :null, :date, :time, :datetime, :naive_datetime, :decimal, :uuid, :uri"
+  @types "The types are: :string, :number, :integer, :boolean, :object, :array, :null, :date, :time, :datetime, :naive_datetime, :decimal, :uuid, :uri, :text"
 
   @doc "All mistakes."
   @spec all() :: [t]

@@ -45,6 +45,7 @@ defmodule McpServer.Router.FieldBlock do
   | `:naive_datetime` | `NaiveDateTime` | a `pattern`, as JSON Schema has no such format | `2026-01-31T09:30:00` |
   | `:decimal` | `Decimal` | a string with a `pattern`, as above, or a number; at most 1,000 digits | `"12.50"`, `"1e3"`, `12.5` |
   | `:uuid` | a string in small letters | `format: "uuid"` | `123e4567-e89b-12d3-a456-426614174000` |
+  | `:text` | the same string | a string; NUL characters are refused, as by PostgreSQL | `Ada` |
   | `:uri` | `URI`, as `URI.new/1` makes it | `format: "uri"` | `https://example.com/path` |
 
   A number without a fraction, such as `5.0`, is a valid `:integer` and arrives as `5`, also with `input_schema:`.

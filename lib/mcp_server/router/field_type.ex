@@ -13,7 +13,8 @@ defmodule McpServer.Router.FieldType do
     {"naive_datetime", %{"pattern" => "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?$"}},
     {"decimal", %{"pattern" => "^[+-]?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]+)?$"}},
     {"uuid", %{"format" => "uuid"}},
-    {"uri", %{"format" => "uri"}}
+    {"uri", %{"format" => "uri"}},
+    {"text", %{}}
   ]
   @published Map.new(@elixir)
   @names Schema.types() ++ Enum.map(@elixir, &elem(&1, 0))
@@ -24,7 +25,6 @@ defmodule McpServer.Router.FieldType do
     "keyword" => "object",
     "list" => "array",
     "float" => "number",
-    "text" => "string",
     "utc_datetime" => "datetime",
     "url" => "uri",
     "nil" => "null"
@@ -46,7 +46,7 @@ defmodule McpServer.Router.FieldType do
 
     case Enum.reject(casts, &is_nil/1) do
       [] -> {types, %{}, nil}
-      [cast] -> {one_string!(types, owner, place), Enum.find(published, &(&1 != %{})), cast}
+      [cast] -> {one_string!(types, owner, place), Enum.find(published, %{}, &(&1 != %{})), cast}
       _casts -> refuse_two!(owner, place)
     end
   end

@@ -85,6 +85,9 @@ defmodule McpServer.Router.ElsewhereTest do
       input notify: {:boolean, "Whether to send a mail"}
     end
 
+    tool "move", "Moves", Handlers, :show, input_schema: {McpServer.Ecto, Note, only: [:id], changeset: false}
+    tool "sign", "Signs", Handlers, :show, input_schema: {McpServer.Ecto, Author}
+
     tool "rename", "Renames", Handlers, :show, arguments: :atoms do
       input_schema {McpServer.Ecto, Note, only: [:title, :stars], required: [:stars], changeset: false}
       output_schema {McpServer.Ecto, Author}
@@ -206,6 +209,33 @@ defmodule McpServer.Router.ElsewhereTest do
 
       assert called.("nimble", %{"name" => "a", "on" => "2026-01-31", "more" => %{}}) ==
                inspect(%{name: "a", count: 3, on: ~D[2026-01-31], more: %{depth: 0}})
+    end
+  end
+
+  # A database refuses them with an exception, which a model could not act on.
+  test "numbers beyond the column of an id, and NUL characters, are refused" do
+    assert schema("move")["properties"]["id"] == %{
+             "type" => "integer",
+             "minimum" => -9_223_372_036_854_775_808,
+             "maximum" => 9_223_372_036_854_775_807
+           }
+
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      called = fn tool, arguments ->
+        {:ok, %{"content" => [%{"text" => text}]}} = Test.call_tool(Server, tool, arguments, revision: revision)
+        text
+      end
+
+      for id <- [-9_223_372_036_854_775_808, 9_223_372_036_854_775_807],
+          do: assert(called.("move", %{"id" => id}) == inspect(%{"id" => id}))
+
+      for id <- [-9_223_372_036_854_775_809, 9_223_372_036_854_775_808],
+          do: assert(called.("move", %{"id" => id}) =~ "- /id: must be ")
+
+      assert called.("sign", %{"name" => "A\na"}) == inspect(%{"name" => "A\na"})
+
+      assert called.("sign", %{"name" => "A" <> <<0>>}) ==
+               "Invalid arguments for tool 'sign':\n- /name: must be text without NUL characters (format)"
     end
   end
 

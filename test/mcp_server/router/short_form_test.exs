@@ -222,6 +222,6 @@ defmodule McpServer.Router.ShortFormTest do
 
   defp types do
     "The types are: :string, :number, :integer, :boolean, :object, :array, :null, :date, :time, :datetime, " <>
-      ":naive_datetime, :decimal, :uuid, :uri"
+      ":naive_datetime, :decimal, :uuid, :uri, :text"
   end
 end

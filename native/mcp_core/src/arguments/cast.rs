@@ -27,6 +27,8 @@ pub enum Cast {
     Uuid,
     /// An absolute URI.
     Uri,
+    /// Text as databases store it, without NUL characters.
+    Text,
 }
 
 /// The result of a cast.
@@ -46,6 +48,8 @@ pub enum CastValue<'a> {
     Uuid(String),
     /// A URI in parts.
     Uri(UriParts<'a>),
+    /// The same text.
+    Text(&'a str),
 }
 
 impl Cast {
@@ -60,6 +64,7 @@ impl Cast {
             Self::Decimal => "decimal",
             Self::Uuid => "uuid",
             Self::Uri => "uri",
+            Self::Text => "text",
         }
     }
 
@@ -91,6 +96,7 @@ impl Cast {
             Self::Decimal => Decimal::read(text).map(CastValue::Decimal),
             Self::Uuid => uuid(text).map(CastValue::Uuid),
             Self::Uri => UriParts::read(text).map(CastValue::Uri),
+            Self::Text => (!text.contains('\0')).then_some(CastValue::Text(text)),
         };
         value.ok_or_else(|| Problem::of_format(&pointer(), self.words()))
     }
@@ -105,6 +111,7 @@ impl Cast {
             Self::Decimal => "a decimal number of at most 1000 digits such as 12.50",
             Self::Uuid => "a UUID such as 123e4567-e89b-12d3-a456-426614174000",
             Self::Uri => "an absolute URI such as https://example.com/path",
+            Self::Text => "text without NUL characters",
         }
     }
 }

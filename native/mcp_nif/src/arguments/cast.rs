@@ -17,6 +17,7 @@ pub(super) fn cast_term<'a>(
         CastValue::Uuid(text) if source.decode().ok() == Some(text.as_str()) => {
             return Some(source);
         }
+        CastValue::Text(_) => return Some(source),
         CastValue::Uuid(text) => return Some(text.encode(env)),
         CastValue::Date(date) => [head(env, atoms::date()), date_fields(env, *date)].concat(),
         CastValue::Time(time) => [head(env, atoms::time()), time_fields(env, *time)].concat(),

@@ -58,7 +58,7 @@ defmodule McpServer.Router.Mistakes.FieldsTest do
       assert_refused(
         4,
         ~s(input field "a" of tool "add" has no type :strin, did you mean :string? ) <>
-          "The types are: :string, :number, :integer, :boolean, :object, :array, :null, :date, :time, :datetime, :naive_datetime, :decimal, :uuid, :uri",
+          "The types are: :string, :number, :integer, :boolean, :object, :array, :null, :date, :time, :datetime, :naive_datetime, :decimal, :uuid, :uri, :text",
         """
         tool "add", "Adds", McpServer.Handlers, :echo do
           input_field "a", "One", :strin
@@ -90,9 +90,9 @@ defmodule McpServer.Router.Mistakes.FieldsTest do
 
     @tag req: "S4-72"
     test "an items type that JSON Schema does not have" do
-      assert_refused(4, ~r/\Aitems of input field "a" of tool "add" has no type :text/, """
+      assert_refused(4, ~r/\Aitems of input field "a" of tool "add" has no type :txt/, """
       tool "add", "Adds", McpServer.Handlers, :echo do
-        input_field "a", "One", :array, items: :text
+        input_field "a", "One", :array, items: :txt
       end
       """)
     end
