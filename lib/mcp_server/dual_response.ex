@@ -23,7 +23,7 @@ defmodule McpServer.DualResponse do
       iex> McpServer.DualResponse.shutdown(DocResults)
       :ok
 
-  A tool's handler returns `{:ok, response}`. A server of such responses is a child of your supervision tree:
+  A tool's handler returns what `create_response/2` returns. A server of such responses is a child of your supervision tree:
 
       children = [
         {McpServer.DualResponse, name: MyApp.Results, base_url: "https://api.example.com/resources"}
@@ -94,7 +94,7 @@ defmodule McpServer.DualResponse do
   def start_link(options), do: options |> Options.new!() |> Server.start_link()
 
   @doc """
-  Creates a dual response.
+  Creates a dual response. A tool may return what this function returns: the model reads the message of an error.
 
   | option | meaning |
   |---|---|

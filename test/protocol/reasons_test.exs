@@ -83,6 +83,16 @@ defmodule McpServer.Protocol.ReasonsTest do
     end
   end
 
+  test "the error of a dual response is its message" do
+    error = McpServer.DualResponse.Error.new(:storage_error, "The store is full")
+
+    for revision <- @eras,
+        do:
+          assert(
+            words(call_tool("run", %{}, [revision: revision] ++ returning({:error, error}))) == "The store is full"
+          )
+  end
+
   describe "an atom" do
     test "is its words" do
       for {atom, text} <- [not_found: "Not found", already_taken: "Already taken", full: "Full"] do
