@@ -12,6 +12,7 @@ defmodule McpServer.Dispatch do
     Answer,
     Asked,
     Budget,
+    Context,
     Failure,
     Handler,
     InvalidResult,
@@ -43,20 +44,29 @@ defmodule McpServer.Dispatch do
 
   @doc "Runs a call. Returns its answer of at most `max_bytes`."
   @spec run(Catalog.t(), Request.t(), Conn.t(), pos_integer()) :: {outcome(), Protocol.message()}
-  def run(catalog, %Request{kind: kind} = request, conn, _max_bytes) when kind in [:subscribe, :unsubscribe, :listen],
-    do: Subscribing.run(catalog, request, conn)
+  def run(catalog, request, conn, max_bytes) do
+    case Context.build(catalog, request, conn) do
+      {:ok, conn} -> dispatch(catalog, request, conn, max_bytes)
+      {:refused, text} -> Answer.refusal(catalog, request, text)
+      {:failed, failure} -> Answer.failure(catalog, request, failure)
+    end
+  end
 
-  def run(catalog, %Request{kind: :tool, index: nil} = request, conn, max_bytes) do
+  defp dispatch(catalog, %Request{kind: kind} = request, conn, _max_bytes)
+       when kind in [:subscribe, :unsubscribe, :listen],
+       do: Subscribing.run(catalog, request, conn)
+
+  defp dispatch(catalog, %Request{kind: :tool, index: nil} = request, conn, max_bytes) do
     case RunTimeTool.admit(catalog, request) do
-      {:ok, own, request} -> run(own, request, conn, max_bytes)
+      {:ok, own, request} -> dispatch(own, request, conn, max_bytes)
       :hidden -> absent(catalog, request, conn, max_bytes)
     end
   end
 
-  def run(catalog, %Request{index: nil, stand_in: stand_in} = request, conn, max_bytes) when stand_in != nil,
+  defp dispatch(catalog, %Request{index: nil, stand_in: stand_in} = request, conn, max_bytes) when stand_in != nil,
     do: absent(catalog, request, conn, max_bytes)
 
-  def run(catalog, request, conn, max_bytes) do
+  defp dispatch(catalog, request, conn, max_bytes) do
     if Lists.filtered?(catalog, request),
       do: Lists.run(catalog, request, conn),
       else: run_permitted(catalog, request, conn, max_bytes)
@@ -110,7 +120,7 @@ defmodule McpServer.Dispatch do
 
   # The same answer as for an undeclared entry.
   defp hidden(catalog, %Request{hidden: %Request{} = other}, conn, max_bytes),
-    do: run(catalog, other, conn, max_bytes)
+    do: dispatch(catalog, other, conn, max_bytes)
 
   defp hidden(_catalog, %Request{hidden: answer}, _conn, _max_bytes), do: Answer.finished(answer)
 

@@ -53,6 +53,28 @@ defmodule McpServer.Router do
   | `undeclared:` | handling of arguments that no field declares: `:refuse`, `:drop` or `:pass`, see below | `:refuse` |
   | `arguments:` | the keys of the arguments that a tool's function gets: `:strings` or `:atoms`, see below | `:strings` |
   | `scopes:` | scopes that the token must grant for tools, prompts and resources without `scopes:` | |
+  | `context:` | `{module, function}` that fills the conn of each request, see below | |
+
+  ## The context of a request
+
+  The function of `context:` is called once for each request, over every transport, before lists are filtered, access is
+  checked, and plugs and handlers are called. It gets the `McpServer.Conn` with its `principal`, and returns it with more
+  `assigns` or `private`; other changes have no effect.
+
+      use McpServer.Router, name: "shop", context: {Shop.MCP, :context}
+
+      def context(%{principal: nil} = conn), do: conn
+
+      def context(conn) do
+        case Shop.Accounts.get_user(conn.principal) do
+          nil -> {:error, "This account is closed"}
+          user -> assign(conn, :current_scope, Shop.Accounts.Scope.for_user(user))
+        end
+      end
+
+  `{:error, "text"}` refuses the request: the model reads the text of a tool, and any other request gets an error. If the
+  function raises, the request fails, and the log has the reason. Only the function of the router that a client calls is
+  called, not that of an included router.
 
   ## Arguments
 
@@ -210,7 +232,7 @@ defmodule McpServer.Router do
       @before_compile McpServer.Router
       @after_verify McpServer.Router
       @__mcp_server__ {
-        Server.new!(__MODULE__, unquote(options), unquote(Refusal.place(__CALLER__))),
+        Server.new!(__MODULE__, unquote(Handler.as_runtime(options, __CALLER__)), unquote(Refusal.place(__CALLER__))),
         unquote(Refusal.place(__CALLER__))
       }
     end

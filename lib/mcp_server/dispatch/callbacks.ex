@@ -5,7 +5,19 @@ defmodule McpServer.Dispatch.Callbacks do
 
   alias McpServer.App.View
   alias McpServer.{Catalog, Conn, Content, JSON, Protocol, Request}
-  alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome, Permission, Questions, RunTimeTool, ToolPlaces}
+
+  alias McpServer.Dispatch.{
+    Context,
+    Failure,
+    Handler,
+    InvalidResult,
+    Outcome,
+    Permission,
+    Questions,
+    RunTimeTool,
+    ToolPlaces
+  }
+
   alias McpServer.Prompt.GetResult
   alias McpServer.Protocol.Revision
   alias McpServer.Tool.CallResult
@@ -38,9 +50,18 @@ defmodule McpServer.Dispatch.Callbacks do
     catalog = Catalog.fetch(router)
     all = router.__mcp__(Map.fetch!(@lists, list))
 
-    conn = %{conn | router: router}
+    conn = context!(catalog, list, %{conn | router: router})
     shown = if list in catalog.filtered, do: Permission.granted(catalog, list, all, conn), else: all
     {:ok, if(list == :list_tools, do: shown ++ RunTimeTool.structs(catalog, conn), else: shown)}
+  end
+
+  # The callback has no error.
+  defp context!(catalog, list, conn) do
+    case Context.build(catalog, request(nil, list, nil, nil, %{}), conn) do
+      {:ok, conn} -> conn
+      {:refused, text} -> raise ArgumentError, text
+      {:failed, failure} -> fail(failure)
+    end
   end
 
   @doc "`c:McpServer.call_tool/3`"
@@ -174,14 +195,22 @@ defmodule McpServer.Dispatch.Callbacks do
     }
   end
 
-  defp run(catalog, %Request{kind: :tool, index: nil, name: name} = request, conn) do
+  defp run(catalog, request, conn) do
+    case Context.build(catalog, request, conn) do
+      {:ok, conn} -> go_on(catalog, request, conn)
+      {:refused, text} -> {:error, text}
+      {:failed, failure} -> fail(failure)
+    end
+  end
+
+  defp go_on(catalog, %Request{kind: :tool, index: nil, name: name} = request, conn) do
     case RunTimeTool.admit(catalog, RunTimeTool.locate(catalog, request, conn)) do
-      {:ok, own, request} -> run(own, request, conn)
+      {:ok, own, request} -> go_on(own, request, conn)
       :hidden -> {:error, "Tool '#{name}' not found"}
     end
   end
 
-  defp run(catalog, request, conn) do
+  defp go_on(catalog, request, conn) do
     conn = %{conn | router: catalog.router}
 
     entry = Handler.entry(catalog, request)

@@ -3,7 +3,7 @@ defmodule McpServer.Router.Server do
   # The options of `use McpServer.Router`, which describe the server.
 
   alias McpServer.{Fields, Icon, Limit}
-  alias McpServer.Router.{Access, Formats, LintRules, Refusal, Undeclared}
+  alias McpServer.Router.{Access, Formats, Handler, LintRules, Refusal, Undeclared}
   alias McpServer.Schema.Validator
 
   @options Fields.table(
@@ -27,6 +27,7 @@ defmodule McpServer.Router.Server do
                undeclared: {:in, Undeclared.names()},
                arguments: {:in, ~w(strings atoms)},
                scopes: :any,
+               context: :any,
                lint: :any
              ],
              "option"
@@ -49,7 +50,8 @@ defmodule McpServer.Router.Server do
     repair: false,
     undeclared: "refuse",
     arguments: "strings",
-    scopes: nil
+    scopes: nil,
+    context: nil
   }
 
   @scopes %{"private" => :private, "public" => :public}
@@ -66,6 +68,7 @@ defmodule McpServer.Router.Server do
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
     Formats.check!(given, owner, place)
     if is_map_key(given, :scopes), do: Access.check_scopes!(given.scopes, owner, place)
+    if is_map_key(given, :context), do: check_context!(given.context, owner, place)
     given = Map.put(given, :lint, LintRules.new!(given[:lint], owner, place))
     defaults = Map.merge(@defaults, %{name: inspect(router), debug_errors: {:unless_configured, developing?()}})
     server = Map.merge(defaults, given)
@@ -78,6 +81,24 @@ defmodule McpServer.Router.Server do
         template_limits: limits!(server.template_limits, @template_limits, place)
     }
   end
+
+  defp check_context!({module, function}, _owner, _place)
+       when is_atom(module) and is_atom(function) and nil not in [module, function],
+       do: :ok
+
+  defp check_context!(other, owner, place) do
+    Refusal.refuse!(
+      place,
+      "the context of #{owner} is a module and the name of a function, such as {MyApp.MCP, :context}, got: #{inspect(other)}"
+    )
+  end
+
+  @doc "The function of the server's `context:`, for the check that it exists."
+  @spec handlers(map, Refusal.place()) :: [Handler.named()]
+  def handlers(%{context: nil}, _place), do: []
+
+  def handlers(%{context: named}, place),
+    do: [%{what: "`context:` of the router", handler: named, arity: 1, place: place, optional?: false}]
 
   # Evaluated while the router compiles. Without a running Mix, as in a release, the result is `false`.
   defp developing?, do: List.keymember?(Application.started_applications(), :mix, 0) and Mix.env() in [:dev, :test]

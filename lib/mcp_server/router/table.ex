@@ -3,7 +3,7 @@ defmodule McpServer.Router.Table do
   # The complete router as data, returned by `router.__mcp__/1`.
 
   alias McpServer.Access
-  alias McpServer.Router.{Plugs, Refusal, Scope}
+  alias McpServer.Router.{Plugs, Refusal, Scope, Server}
 
   # Lists that a router may compute itself, with all names of their callbacks.
   @lists [
@@ -62,7 +62,8 @@ defmodule McpServer.Router.Table do
 
     entries = for {_list, key} <- @handlers, entry <- Tuple.to_list(data[key]), do: entry
     data = Map.put(data, :hooks, Access.named(entries))
-    router = %{what: "router", place: place, fields: [], handlers: [], structs: [], ignored: []}
+    handlers = Server.handlers(server, place)
+    router = %{what: "router", place: place, fields: [], handlers: handlers, structs: [], ignored: []}
     places = [router | places(tools, prompts, resources, templates)] ++ plug_places(plugs)
     Map.merge(data, %{fingerprint: fingerprint(data), places: places, lint: lint})
   end

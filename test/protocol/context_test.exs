@@ -1,0 +1,178 @@
+defmodule McpServer.Protocol.ContextTest.Context do
+  @moduledoc false
+  import McpServer.Conn, only: [assign: 3, put_private: 3]
+
+  def context(%{principal: principal, assigns: %{test: test}} = conn) do
+    send(test, {:context, principal, conn.router})
+
+    case principal do
+      "closed" -> {:error, "This account is closed"}
+      "gone" -> {:error, :not_found}
+      "raises" -> raise "no database"
+      "wrong" -> :ok
+      name -> %{conn | principal: "another"} |> assign(:role, name || "guest") |> put_private(:own, 1)
+    end
+  end
+end
+
+defmodule McpServer.Protocol.ContextTest.Handlers do
+  @moduledoc false
+  use McpServer.Controller
+
+  def run(%{assigns: %{role: role}, private: %{own: 1}, principal: principal}, _arguments),
+    do: {:ok, "#{role} #{inspect(principal)}"}
+
+  def get(conn, _arguments), do: message("user", conn.assigns.role)
+  def read(conn, _variables), do: content("role", "role://mine", text: conn.assigns.role)
+  def complete(conn, _name, _prefix), do: [conn.assigns.role]
+  def admin?(conn), do: conn.assigns.role == "admin"
+end
+
+defmodule McpServer.Protocol.ContextTest.Plug do
+  @moduledoc false
+  @behaviour McpServer.Plug
+
+  @impl true
+  def call(conn, next, _options) do
+    send(conn.assigns.test, {:plug, conn.assigns.role})
+    next.(conn)
+  end
+end
+
+defmodule McpServer.Protocol.ContextTest.Router do
+  @moduledoc false
+  use McpServer.Router, name: "context", context: {McpServer.Protocol.ContextTest.Context, :context}
+
+  alias McpServer.Protocol.ContextTest.Handlers
+
+  plug McpServer.Protocol.ContextTest.Plug
+
+  tool "run", "For all", Handlers, :run, task_support: :optional
+  tool "seen", "For admins", Handlers, :run, visible: &Handlers.admin?/1
+  tool "guarded", "For admins", Handlers, :run, authorize: &Handlers.admin?/1, listed: :always
+
+  prompt "role", "Says the role" do
+    argument "name", "A name"
+    get Handlers, :get
+    complete Handlers, :complete
+  end
+
+  resource "mine", "role://mine" do
+    read Handlers, :read
+  end
+end
+
+defmodule McpServer.Protocol.ContextTest do
+  # `context:` of a router: one function that fills the conn of each request, whatever carries the request.
+  use McpServer.RouterCase, async: true
+  use McpServer.Test, router: McpServer.Protocol.ContextTest.Router
+
+  import McpServer.HttpRequests, only: [as: 2, legacy: 2, legacy_call: 2, modern: 1, modern_call: 1, who: 1]
+  import McpServer.TestLog, only: [with_log: 1]
+
+  alias McpServer.{Conn, HttpClient, HttpServers, HttpSession, Tasks}
+  alias McpServer.Protocol.ContextTest.Router
+  alias McpServer.Test.Client
+
+  @eras ["2025-11-25", "2026-07-28"]
+
+  defp as_client(name, revision), do: [principal: name, assigns: %{test: self()}, revision: revision]
+  defp contexts(count \\ 0), do: receive(do: ({:context, _name, Router} -> contexts(count + 1)), after: (0 -> count))
+
+  test "each request has it once, before access, plugs and handlers" do
+    for revision <- @eras do
+      admin = as_client("admin", revision)
+
+      requests = [
+        {fn -> call_tool("run", %{}, admin) end, ["content", Access.at(0), "text"], ~s(admin "admin")},
+        {fn -> call_tool("seen", %{}, admin) end, ["content", Access.at(0), "text"], ~s(admin "admin")},
+        {fn -> call_tool("guarded", %{}, admin) end, ["content", Access.at(0), "text"], ~s(admin "admin")},
+        {fn -> get_prompt("role", %{}, admin) end, ["messages", Access.at(0), "content", "text"], "admin"},
+        {fn -> complete_prompt("role", "name", "", admin) end, ["values"], ["admin"]},
+        {fn -> read_resource("role://mine", admin) end, ["contents", Access.at(0), "text"], "admin"},
+        {fn -> list_tools(admin) end, [Access.all(), "name"], ["run", "seen", "guarded"]}
+      ]
+
+      for {request, path, value} <- requests do
+        assert {:ok, answer} = request.()
+        assert get_in(answer, path) == value
+        assert contexts() == 1
+      end
+
+      assert_received {:plug, "admin"}
+      guest = as_client("guest", revision)
+      assert {:error, %{"message" => "Tool 'seen' not found"}} = call_tool("seen", %{}, guest)
+      assert {:error, %{"message" => "Forbidden"}} = call_tool("guarded", %{}, guest)
+      assert {:ok, tools} = list_tools(guest)
+      assert Enum.map(tools, & &1["name"]) == ["run", "guarded"]
+      assert contexts() == 3
+    end
+  end
+
+  test "a task has that of its call, and a request about it has its own" do
+    options = [client_capabilities: %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}]
+    client = Client.open(Router, as_client("ada", "2026-07-28") ++ options)
+    {:ok, %{"taskId" => id}} = Client.call(client, "tools/call", %{"name" => "run", "arguments" => %{}})
+    assert contexts() == 1
+    owner = {Router, :principal, {nil, "ada"}}
+    assert {:ok, %{outcome: {:result, %{content: [%{text: "ada \"ada\""}]}}}} = Tasks.await(owner, id)
+    assert {:ok, %{"status" => "completed"}} = Client.call(client, "tasks/get", %{"taskId" => id})
+    assert contexts() == 1
+  end
+
+  test "over HTTP, in both eras" do
+    server = HttpServers.start(:listener, router: Router, identify: &who/1, assigns: %{test: self()})
+    session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer admin"}])
+
+    assert HttpClient.text(HttpClient.answer(server, as(modern_call("seen"), "admin"))) == "admin \"admin\""
+    assert HttpClient.text(HttpSession.answer(session, legacy_call("seen", %{}))) == "admin \"admin\""
+
+    assert %{"result" => %{"tools" => [_run, _seen, _guarded]}} =
+             HttpClient.answer(server, as(modern("tools/list"), "admin"))
+
+    assert %{"result" => %{"tools" => [_run, _seen, _guarded]}} = HttpSession.answer(session, legacy("tools/list", %{}))
+    assert contexts() == 4
+  end
+
+  test "in the router's own functions" do
+    conn = %Conn{principal: "admin", assigns: %{test: self()}}
+    assert {:ok, [%{text: "admin \"admin\""}]} = Router.call_tool(conn, "seen", %{})
+    assert {:ok, [_run, %{name: "seen"}, _guarded]} = Router.list_tools(conn)
+    assert {:error, "This account is closed"} = Router.call_tool(%{conn | principal: "closed"}, "run", %{})
+    assert_raise ArgumentError, "This account is closed", fn -> Router.list_tools(%{conn | principal: "closed"}) end
+    assert_raise ArgumentError, ~r/no database/, fn -> Router.call_tool(%{conn | principal: "raises"}, "run", %{}) end
+  end
+
+  test "it refuses in words" do
+    for revision <- @eras, {name, text} <- [{"closed", "This account is closed"}, {"gone", "Not found"}] do
+      client = as_client(name, revision)
+      assert {:ok, %{"isError" => true, "content" => [%{"text" => ^text}]}} = call_tool("run", %{}, client)
+      assert {:error, %{"code" => -32603, "message" => ^text}} = get_prompt("role", %{}, client)
+      assert {:error, %{"code" => -32603, "message" => ^text}} = list_tools(client)
+    end
+  end
+
+  test "one that raises or returns no conn fails the request, and the log says why" do
+    for revision <- @eras,
+        {name, logged} <- [{"raises", "no database"}, {"wrong", "returned :ok. The function of `context:` returns"}] do
+      {{answer, tools}, log} =
+        with_log(fn -> {call_tool("run", %{}, as_client(name, revision)), list_tools(as_client(name, revision))} end)
+
+      assert {:ok, %{"isError" => true, "content" => [%{"text" => "Tool execution failed" <> _id}]}} = answer
+      assert {:error, %{"code" => -32603, "data" => %{"errorId" => _id}}} = tools
+      assert log =~ logged
+    end
+  end
+
+  test "it must be a function that exists" do
+    owner = "the context of `use McpServer.Router` is a module and the name of a function"
+    assert_refused(2, owner <> ", such as {MyApp.MCP, :context}, got: :context", "", ", context: :context")
+
+    assert_refused(
+      2,
+      "`context:` of the router names McpServer.Handlers.ecko/1, which is not a public function, did you mean echo?",
+      "",
+      ", context: {McpServer.Handlers, :ecko}"
+    )
+  end
+end
