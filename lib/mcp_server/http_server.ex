@@ -185,7 +185,7 @@ defmodule McpServer.HttpServer do
 
   | name | meaning |
   |---|---|
-  | `connections`, `exchanges`, `calls`, `argument_bytes`, `streams`, `hooks`, `body_bytes`, `subscription_bytes` | in use at this moment; `exchanges` are requests that wait for a session or for stored results |
+  | `connections`, `exchanges`, `calls`, `argument_bytes`, `answer_bytes`, `streams`, `hooks`, `body_bytes`, `subscription_bytes` | in use at this moment; `exchanges` are requests that wait for a session or for stored results |
   | `accepted`, `accept_errors`, `turned_away` | connections since the start of the server: accepted, failed with a system error, refused because of `:max_connections` or `:max_address_share` |
   | `requests`, `refused` | requests since the start, and requests refused because of their head |
   | `delayed` | answers to invalid tokens that waited because of `:max_invalid_tokens` |

@@ -191,6 +191,23 @@ defmodule McpServer.Quota do
       (client != nil and held(quota, kind, client) > share_of(quota, index))
   end
 
+  @doc """
+  Whether a client must wait until it has less of a kind that is taken anyway: it has more than its share, or all clients
+  have more than the limit and this one has some. So no client waits for what another has alone.
+  """
+  @spec behind?(t(), Kinds.name(), Client.t()) :: boolean()
+  def behind?(quota, kind, client) do
+    case held(quota, kind) do
+      0 ->
+        false
+
+      total ->
+        {limit, share} = bound(quota, kind)
+        own = if client, do: held(quota, kind, client), else: total
+        (client != nil and own > share) or (total > limit and own > 0)
+    end
+  end
+
   @doc "How much of a kind all clients have."
   @spec held(t(), Kinds.name()) :: non_neg_integer()
   def held(%__MODULE__{counters: counters}, kind), do: :atomics.get(counters, Kinds.index(kind))

@@ -152,6 +152,12 @@ defmodule McpServer.ServerOptions do
       doc: "requests of more than 64 KiB whose calls run, or wait for the client, of one server",
       beyond: "503, in a session 429, and `Retry-After`"
     ],
+    max_answer_bytes: [
+      {:bytes, 64 * @gibi},
+      default: 256 * @mebi,
+      doc: "what is not yet sent of answers of more than 64 KiB, of one server; one client may have `max_share`",
+      beyond: "its next request gets 503, in a session 429, and `Retry-After`"
+    ],
     max_streams: [
       :count,
       default: 20_000,

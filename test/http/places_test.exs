@@ -8,6 +8,12 @@ defmodule McpServer.HttpPlacesTest do
 
   @asking %{"elicitation" => %{}}
 
+  defmodule Long do
+    @moduledoc false
+    use McpServer.Router, name: "long", lint: false
+    tool "long", String.duplicate("d", 16_000_000), McpServer.Handlers, :echo
+  end
+
   # `http: [max_calls: 1]` is one place for each scheduler.
   @most System.schedulers_online()
 
@@ -112,35 +118,92 @@ defmodule McpServer.HttpPlacesTest do
   @long String.duplicate("l", 16 * 1024 * 1024)
   @slow [recbuf: 4_096]
 
-  # Earlier, a place in a session was free before its answer was read: 150 answers of 4 MB waited, with four places.
-  # Not under every web server: some take an answer at once.
-  test "are kept by a long answer until its client has read it" do
-    server = HttpServers.start(:listener, identify: &who/1, http: [max_calls: 4, max_share: 25])
+  # Each of these clients may leave 24 MiB unread. Some web servers take an answer at once.
+  defp reading_slowly(more \\ []) do
+    HttpServers.start(:listener, identify: &who/1, http: [max_answer_bytes: 96 * 1024 * 1024, max_share: 25] ++ more)
+  end
+
+  # Earlier, 150 answers of 4 MB waited, with four places for calls.
+  test "no client has that leaves too much of its answers unread" do
+    server = reading_slowly()
 
     for session <- [nil, session(server, "eve")] do
-      unread = for id <- 1..@most, do: start(server, "eve", session, id, @slow)
-      for {_peer, call} <- unread, do: HttpScript.tell(call, {:answer, @long})
-      for {_peer, call} <- unread, do: HttpScript.gone(call)
-      assert echo(server, "eve", session, 99).status == if(session, do: 429, else: 503)
+      first = unread(server, session, 1)
+      eventually(fn -> HttpServers.stats(server).answer_bytes > 16_000_000 end)
+      assert echo(server, "eve", session, 99).status == 200
+      second = unread(server, session, 2)
+      eventually(fn -> HttpServers.stats(server).answer_bytes > 32_000_000 end)
+      refused = echo(server, "eve", session, 99)
+      assert refused.status == if(session, do: 429, else: 503)
+      assert String.to_integer(HttpResponse.header(refused, "retry-after")) > 0
+      # A client that has left nothing unread is served, whatever others have.
       assert echo(server, "ada", nil, 99).status == 200
-      for {peer, _call} <- unread, do: assert(%{status: 200} = HttpPeer.response(peer))
-      running(server, 0)
+      for peer <- [first, second], do: assert(%{status: 200} = HttpPeer.response(peer))
+      eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
       assert echo(server, "eve", session, 99).status == 200
     end
   end
 
-  test "are kept by a long answer on a stream" do
-    server = HttpServers.start(:listener, identify: &who/1, http: [max_calls: 4, max_share: 25, stream_after: 50])
+  # A long answer that nobody reads.
+  defp unread(server, session, id) do
+    {peer, call} = start(server, "eve", session, id, @slow)
+    HttpScript.tell(call, {:answer, @long})
+    HttpScript.gone(call)
+    peer
+  end
+
+  test "no client has that leaves too much of its streams unread" do
+    server = reading_slowly(stream_after: 50)
     session = session(server, "eve")
-    unread = for id <- 1..@most, do: start(server, "eve", session, id, @slow)
+    unread = for id <- 1..2, do: start(server, "eve", session, id, @slow)
     for {peer, _call} <- unread, do: assert(%{status: 200, body: :stream} = HttpPeer.response(peer))
     for {_peer, call} <- unread, do: HttpScript.tell(call, {:answer, @long})
-    for {_peer, call} <- unread, do: HttpScript.gone(call)
-    # The session's process gives a place back, and the process of the request takes it.
-    running(server, @most)
+    eventually(fn -> HttpServers.stats(server).answer_bytes > 32_000_000 end)
     assert echo(server, "eve", session, 99).status == 429
+    # Nor may it ask for events again.
+    get = get_stream([{"authorization", "Bearer eve"}]) |> of_session(session.id)
+    {peer, refused} = HttpClient.open(server, get)
+    assert refused.status == 503
+    HttpPeer.close(peer)
     for {peer, _call} <- unread, do: assert(String.length(long_event(peer)) > 16_000_000)
-    running(server, 0)
+    eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+    assert echo(server, "eve", session, 99).status == 200
+  end
+
+  # Small segments, so that the buffers of loopback sockets are like those of a network: TCP_MAXSEG of Linux.
+  @segments [{:raw, 6, 2, <<1_448::native-32>>}]
+
+  # Earlier, the last 256 KiB of an answer were counted until the driver of the socket had them.
+  test "no client has that leaves many answers unread" do
+    server = reading_slowly()
+    {peer, call} = start(server, "eve", nil, 1, @slow ++ @segments)
+    HttpScript.tell(call, {:answer, String.duplicate("l", 250_000)})
+    HttpScript.gone(call)
+    eventually(fn -> HttpServers.stats(server).answer_bytes > 250_000 end)
+    assert HttpServers.stats(server).answer_bytes > 250_000
+    assert %{status: 200} = HttpPeer.response(peer)
+    eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+  end
+
+  # Earlier, lists of any size waited unread.
+  test "no client has that leaves too much of its lists unread" do
+    server =
+      HttpServers.start(:listener, router: Long, identify: &who/1, http: [max_answer_bytes: 48_000_000, max_share: 25])
+
+    session = session(server, "eve")
+    lists = [as(modern("tools/list"), "eve"), of_session(as(legacy("tools/list"), "eve"), session.id)]
+    ask = fn list -> HttpPeer.request(HttpPeer.connect(server.port), list).status end
+
+    for list <- lists do
+      unread = HttpClient.start(server, list, @slow)
+      eventually(fn -> HttpServers.stats(server).answer_bytes > 16_000_000 end)
+      assert for(list <- lists, do: ask.(list)) == [503, 503]
+      assert ask.(as(modern("tools/list"), "ada")) == 200
+      # A short answer needs no room.
+      assert ask.(as(modern("server/discover"), "eve")) == 200
+      HttpPeer.close(unread)
+      eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+    end
   end
 
   # Longer than a message that the official schema is asked about.
@@ -202,6 +265,31 @@ defmodule McpServer.HttpPlacesTest do
     end
   end
 
+  # Earlier, nobody counted what a call keeps of its client's answers.
+  both "and the bytes of long answers to questions are kept while their calls run",
+       [identify: &who/1, http: [max_argument_bytes: 4 * 1024 * 1024]],
+       %{server: server} do
+    bearer = [{"authorization", "Bearer eve"}]
+    session = HttpSession.open(server, "2025-11-25", capabilities: @asking, headers: bearer)
+    held = HttpSession.start(session, legacy_call("perform", HttpScript.arguments(1), id: 1) |> padded(megabytes(3)))
+    {call, _conn} = HttpScript.performing(1)
+
+    said = fn id ->
+      {peer, %{body: :stream}} = HttpSession.open_stream(session, legacy_call("ask", %{}, id: id))
+      assert %{"method" => "elicitation/create", "id" => asked} = HttpClient.message(peer)
+      assert {%{status: 202}, []} = HttpSession.exchange(session, answering(asked) |> padded(megabytes(2)))
+      HttpClient.text(HttpClient.message(peer))
+    end
+
+    # Without room the handler gets an error for the answer.
+    assert said.(2) == "No name, no greeting"
+    HttpScript.tell(call, {:answer, "done"})
+    assert %{status: 200} = HttpPeer.response(held)
+    eventually(fn -> HttpServers.stats(server).argument_bytes == 0 end)
+    assert said.(3) == "Hello, Ada! :asked"
+    eventually(fn -> HttpServers.stats(server).argument_bytes == 0 end)
+  end
+
   # Waits until the call runs without its connection, or has asked. Returns what ends it.
   defp await(:runs, _server, peer, _session) do
     {call, _conn} = HttpScript.performing(1)
@@ -224,11 +312,14 @@ defmodule McpServer.HttpPlacesTest do
     {session, peer, message}
   end
 
+  defp answering(asked) do
+    result = %{"action" => "accept", "content" => %{"name" => "Ada"}}
+    in_session(McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => result}))
+  end
+
   # Answers the question of `ask`, and reads its result.
   defp greeted(session, peer, asked) do
-    result = %{"action" => "accept", "content" => %{"name" => "Ada"}}
-    reply = McpServer.JSON.encode!(%{"jsonrpc" => "2.0", "id" => asked, "result" => result})
-    assert {%{status: 202}, []} = HttpSession.exchange(session, in_session(reply))
+    assert {%{status: 202}, []} = HttpSession.exchange(session, answering(asked))
     assert HttpClient.text(HttpClient.message(peer)) == "Hello, Ada! :asked"
   end
 

@@ -98,23 +98,23 @@ defmodule McpServer.Connection.InFlight do
   def claim(in_flight, session, %{request: %{id: id}, bytes: bytes} = entry),
     do: claim_row(in_flight, {{session, id}, 0, self(), nil, pack(entry)}, bytes)
 
-  defp claim_row(in_flight, {{session, id} = key, _turns, _holder, nil, _entry} = row, bytes) do
-    with true <- :ets.insert_new(@table, row),
-         {:place, :ok} <- {:place, take(in_flight, @taken, 1, in_flight.most)},
+  # The row comes last: for a process that is killed before, nobody gives back what it has not taken.
+  defp claim_row(in_flight, {key, _turns, _holder, nil, _entry} = row, bytes) do
+    with {:known, false} <- {:known, :ets.member(@table, key)},
+         {:behind, false} <- {:behind, Quota.behind?(in_flight.quota, :answer_bytes, in_flight.client)},
+         :ok <- take(in_flight, @taken, 1, in_flight.most),
          {:bytes, :ok} <- {:bytes, take(in_flight, @bytes, bytes, :infinity)} do
-      :ok
+      if :ets.insert_new(@table, row), do: :ok, else: unclaimed(in_flight, bytes, :duplicate)
     else
-      false ->
-        :duplicate
-
-      {:place, :full} ->
-        :ets.delete(@table, key)
-        :full
-
-      {:bytes, :full} ->
-        release(in_flight, session, id, 0)
-        :full
+      {:known, true} -> :duplicate
+      {:bytes, :full} -> unclaimed(in_flight, 0, :full)
+      _behind_or_full -> :full
     end
+  end
+
+  defp unclaimed(in_flight, bytes, reason) do
+    leave(in_flight, 1, bytes)
+    reason
   end
 
   # An ended session takes nothing, because nobody would give it back.
@@ -237,6 +237,11 @@ defmodule McpServer.Connection.InFlight do
   @spec tool_shares(t() | nil) :: [ToolPlaces.share()]
   def tool_shares(nil), do: []
   def tool_shares(%{tool_shares: shares}), do: shares
+
+  @doc "Takes more bytes for a call of the session."
+  @spec hold(t() | nil, bytes :: non_neg_integer()) :: :ok | :full
+  def hold(nil, _bytes), do: :ok
+  def hold(in_flight, bytes), do: take(in_flight, @bytes, bytes, :infinity)
 
   @doc "Frees the place of a call that waits for the client. `:full` means that too many wait, of the client or of all."
   @spec wait(t() | nil) :: :ok | :full

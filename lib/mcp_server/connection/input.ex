@@ -4,6 +4,7 @@ defmodule McpServer.Connection.Input do
   # continue. Waiting time counts against the client's time limit, not against the call's.
 
   alias McpServer.{Call, Protocol, Request}
+  alias McpServer.JsonRpc.Error
   alias McpServer.Connection.{Calls, InFlight, Replies, Report, Session, State}
 
   @typedoc "`:remaining` is the call's remaining time, in milliseconds."
@@ -83,11 +84,23 @@ defmodule McpServer.Connection.Input do
 
   defp pass_on(state, pid, key, answer) do
     %{awaiting: awaiting} = call = Map.fetch!(state.calls, pid)
+    {call, answer} = hold(state, call, answer)
     Call.reply(awaiting.tag, {:answered, key, answer})
 
     if awaiting.open == 1,
       do: resume(state, pid, call, :complete, :ok),
       else: %{state | calls: Map.put(state.calls, pid, put_in(call.awaiting.open, awaiting.open - 1))}
+  end
+
+  # The handler keeps what the client answers, as it keeps its arguments.
+  defp hold(state, call, answer) do
+    case InFlight.hold(state.in_flight, state.line_bytes) do
+      :ok ->
+        {%{call | bytes: call.bytes + state.line_bytes}, answer}
+
+      :full ->
+        {call, {:error, %{"code" => Error.code(:internal_error), "message" => "There is no room for the answer"}}}
+    end
   end
 
   defp resume(state, pid, call, answer, outcome) do

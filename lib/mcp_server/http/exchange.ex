@@ -19,12 +19,12 @@ defmodule McpServer.Http.Exchange do
   @type t :: %__MODULE__{ref: reference(), pid: pid(), monitor: reference() | nil}
 
   @typedoc """
-  `:client` has the place of a long answer. The others are the response when the owner ended without one: an answer, or
+  `:client` is who a long answer counts for, if anybody. The others are the response when the owner ended without one: an answer, or
   the end of a stream that has begun. A stream is cut if its contents do not show that something is missing. `:elsewhere` continues a request whose session the owner no longer
   has. `:drain` is when the response ends if this node drains, because an owner on another node does not drain with it.
   """
   @type terms :: %{
-          required(:client) => Client.t(),
+          required(:client) => Client.t() | :none,
           required(:answer) => (() -> HTTP.answer()),
           required(:stream) => :finish | :cut,
           optional(:elsewhere) => (Sink.t() -> Sink.t()),
@@ -144,18 +144,18 @@ defmodule McpServer.Http.Exchange do
 
   defp execute({:reply, status, headers, body}, exchange, sink) do
     demonitor(exchange)
-    sink = in_place(exchange, sink, body, &Sink.reply(&1, status, headers, body))
+    sink = counted(exchange, sink, body, &Sink.reply(&1, status, headers, body))
     if exchange.owner, do: send(exchange.owner, {:mcp_exchange, exchange.ref, {:sent, IO.iodata_length(body)}})
     sink
   end
 
   defp execute({:stream, status, headers, first}, exchange, sink) do
-    sent = in_place(exchange, sink, first, &Sink.stream(&1, status, headers, first))
+    sent = counted(exchange, sink, first, &Sink.stream(&1, status, headers, first))
     written(sent, first, %{exchange | begun?: true})
   end
 
   defp execute({:chunk, bytes}, exchange, sink),
-    do: exchange |> in_place(sink, bytes, &Sink.chunk(&1, bytes)) |> written(bytes, exchange)
+    do: exchange |> counted(sink, bytes, &Sink.chunk(&1, bytes)) |> written(bytes, exchange)
 
   defp execute(:finish, exchange, sink) do
     demonitor(exchange)
@@ -172,8 +172,9 @@ defmodule McpServer.Http.Exchange do
     Sink.cut(sink)
   end
 
-  # Its call has given its place back.
-  defp in_place(%{terms: %{client: client}}, sink, bytes, write), do: Sink.in_place(sink, client, bytes, write)
+  # A request for stored results keeps its place at their endpoint.
+  defp counted(%{terms: %{client: :none}}, sink, _bytes, write), do: write.(sink)
+  defp counted(%{terms: %{client: client}}, sink, bytes, write), do: Sink.counted(sink, client, bytes, write)
 
   defp written({:ok, sink}, bytes, exchange) do
     send(exchange.owner, {:mcp_exchange, exchange.ref, {:sent, IO.iodata_length(bytes)}})

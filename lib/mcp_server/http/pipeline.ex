@@ -91,14 +91,13 @@ defmodule McpServer.Http.Pipeline do
     end
   end
 
-  defp in_session(%{context: context} = request, :get, {pid, _facts}, sink) do
-    hand(
-      sink,
-      request,
-      pid,
-      &{:mcp_http_listen, &1, context.last_event_id},
-      ends_at(request.mount, request.auth)
-    )
+  # The events that a client has missed may be long.
+  defp in_session(%{mount: mount, context: context} = request, :get, {pid, _facts}, sink) do
+    listen = &{:mcp_http_listen, &1, context.last_event_id}
+
+    if Sink.behind?(sink, Client.new(request.principal, Sink.peer(sink))),
+      do: overloaded(mount, sink),
+      else: hand(sink, request, pid, listen, ends_at(mount, request.auth))
   end
 
   defp in_session(request, :delete, {pid, _facts}, sink),
@@ -145,9 +144,10 @@ defmodule McpServer.Http.Pipeline do
 
   @doc "Answers an admitted message, or passes it to its session."
   @spec deliver(HTTP.outcome(), map(), {pid(), Sessions.context()} | nil, Catalog.t(), Sink.t()) :: Sink.t()
-  def deliver({:reply, status, reply}, _request, session, _catalog, sink) do
+  def deliver({:reply, status, reply}, %{mount: mount, principal: principal}, session, _catalog, sink) do
     {status, reply} = claimed(session, status, reply)
-    Sink.reply(sink, status, Mount.json(), reply)
+    client = Client.new(principal, Sink.peer(sink))
+    Sink.counted(sink, client, reply, &Sink.reply(&1, status, Mount.json(), reply), &overloaded(mount, &1))
   end
 
   def deliver(:ignore, _request, _session, _catalog, sink), do: Sink.reply(sink, 202, [], [])
@@ -169,6 +169,10 @@ defmodule McpServer.Http.Pipeline do
       run_in_session(outcome, request, session, origin(request, catalog, base), sink)
     end)
   end
+
+  @doc "Refuses a request for now."
+  @spec overloaded(Mount.t(), Sink.t()) :: Sink.t()
+  def overloaded(mount, sink), do: reply(sink, HTTP.answer(:overloaded, Usage.retry_after(mount.usage)))
 
   defp claimed(nil, status, reply), do: {status, reply}
 

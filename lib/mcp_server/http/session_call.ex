@@ -228,12 +228,10 @@ defmodule McpServer.Http.SessionCall do
 
   # The request id is free before the client can receive the answer.
   defp respond(call, standing, reply) do
-    Sink.in_place(call.sink, client(call), reply, fn sink ->
-      InFlight.release(call.in_flight, call.session, call.request.id, call.bytes)
-      # A session that is about to end waits for its last call.
-      if InFlight.closed?(call.in_flight), do: hand_over(call)
-      HeldCall.reply(call.mount, sink, standing, reply)
-    end)
+    InFlight.release(call.in_flight, call.session, call.request.id, call.bytes)
+    # A session that is about to end waits for its last call.
+    if InFlight.closed?(call.in_flight), do: hand_over(call)
+    Sink.counted(call.sink, client(call), reply, &HeldCall.reply(call.mount, &1, standing, reply))
   end
 
   defp client(%{in_flight: %{client: client}}), do: client

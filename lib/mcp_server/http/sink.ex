@@ -47,7 +47,7 @@ defmodule McpServer.Http.Sink do
   @doc "Gives back the mount's body bytes that the request has taken. The body is freed already, or counts for its call."
   @callback release(t()) :: t()
 
-  # A call's place counts for a shorter body or answer.
+  # The place of a call or a connection counts for a shorter body or answer.
   @long_bytes 64 * 1024
 
   # How often a passive socket is looked at, in milliseconds.
@@ -80,21 +80,39 @@ defmodule McpServer.Http.Sink do
   def argument_bytes(_short), do: 0
 
   @doc """
-  Writes an answer whose call gives its place back, or has given it back.
-
-  A long answer has a place of its client until it is written, even if none is free: as long as its client does not read,
-  its memory is not free either.
+  Writes an answer. A long one counts for its client until it is written: as long as the client does not read, its memory
+  is not free.
   """
-  @spec in_place(t(), Client.t(), iodata(), (t() -> result)) :: result when result: var
-  def in_place(%{account: nil} = sink, _client, _answer, write), do: write.(sink)
+  @spec counted(t(), Client.t(), iodata(), (t() -> result)) :: result when result: var
+  def counted(%{account: nil} = sink, _client, _answer, write), do: write.(sink)
 
-  def in_place(%{account: %{quota: quota}} = sink, client, answer, write) do
-    places = if IO.iodata_length(answer) > @long_bytes, do: 1, else: 0
-    :ok = Quota.take_anyway(quota, :calls, client, places)
-    result = write.(sink)
-    :ok = Quota.give(quota, :calls, client, places)
-    result
+  def counted(%{account: %{quota: quota}} = sink, client, answer, write) do
+    case IO.iodata_length(answer) do
+      short when short <= @long_bytes ->
+        write.(sink)
+
+      bytes ->
+        :ok = Quota.take_anyway(quota, :answer_bytes, client, bytes)
+        result = write.(sink)
+        :ok = Quota.give(quota, :answer_bytes, client, bytes)
+        result
+    end
   end
+
+  @doc """
+  Writes an answer that no call has made. A client that has left too much unread gets `refuse` in place of a long one.
+  """
+  @spec counted(t(), Client.t(), iodata(), (t() -> t()), refuse :: (t() -> t())) :: t()
+  def counted(sink, client, answer, write, refuse) do
+    if IO.iodata_length(answer) > @long_bytes and behind?(sink, client),
+      do: refuse.(sink),
+      else: counted(sink, client, answer, write)
+  end
+
+  @doc "Whether the client has left so much unread that its next request is refused."
+  @spec behind?(t(), Client.t()) :: boolean()
+  def behind?(%{account: nil}, _client), do: false
+  def behind?(%{account: %{quota: quota}}, client), do: Quota.behind?(quota, :answer_bytes, client)
 
   @doc "The `$callers` of what the request starts: the process of a plug and its own, or those of the server's options."
   @spec callers(t()) :: [pid()]

@@ -92,10 +92,14 @@ defmodule McpServer.Http.StatelessCall do
   end
 
   defp take(quota, client, bytes) do
-    with :ok <- Quota.take(quota, :calls, client, 1),
+    with false <- Quota.behind?(quota, :answer_bytes, client),
+         :ok <- Quota.take(quota, :calls, client, 1),
          :full <- Quota.take(quota, :argument_bytes, client, bytes) do
       :ok = Quota.give(quota, :calls, client, 1)
       :full
+    else
+      true -> :full
+      taken -> taken
     end
   end
 
@@ -241,12 +245,15 @@ defmodule McpServer.Http.StatelessCall do
   end
 
   defp respond(%{phase: :waiting} = call, standing, reply),
-    do: HeldCall.reply(call.mount, call.sink, standing, reply)
+    do: Sink.counted(call.sink, client(call), reply, &HeldCall.reply(call.mount, &1, standing, reply))
 
   defp respond(call, _standing, reply) do
-    {_written, sink} = Sink.chunk(call.sink, HTTP.event(nil, reply))
+    event = HTTP.event(nil, reply)
+    {_written, sink} = Sink.counted(call.sink, client(call), event, &Sink.chunk(&1, event))
     Sink.finish(sink)
   end
+
+  defp client(%{origin: %{principal: principal}, sink: sink}), do: Client.new(principal, Sink.peer(sink))
 
   defp fail(call, failure), do: respond(call, :ok, HeldCall.failed(call, failure))
 

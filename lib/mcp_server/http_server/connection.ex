@@ -10,7 +10,7 @@ defmodule McpServer.HttpServer.Connection do
   alias McpServer.HttpServer.{Body, Polling, Socket}
   alias McpServer.Native.Dirty
   alias McpServer.Protocol.{HTTP, Outcome}
-  alias McpServer.Quota.Keeper
+  alias McpServer.Quota.{Client, Keeper}
 
   # An idle connection frees its heap after this time, in milliseconds.
   @rest_ms 500
@@ -121,9 +121,11 @@ defmodule McpServer.HttpServer.Connection do
     Pipeline.serve(sink.mount, %{sink | head: head, body: {{:length, used - head_bytes}, false}})
   end
 
-  defp answer({:reply, response, used, flow}, _identity, sink) do
+  defp answer({:reply, response, used, flow}, identity, sink) do
     {_request, sink} = Socket.take(sink, used)
-    Socket.write(flow(sink, flow), response)
+    client = Client.new(identity.principal, Sink.peer(sink))
+    write = &Socket.write(&1, response)
+    Sink.counted(flow(sink, flow), client, response, write, &Pipeline.overloaded(sink.mount, &1))
   end
 
   defp answer({:refuse, response, used, framing, flow}, _identity, sink) do

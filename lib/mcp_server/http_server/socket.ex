@@ -89,6 +89,9 @@ defmodule McpServer.HttpServer.Socket do
   @small_piece 1_460
   # The stall timeout applies to each piece of this size, not to the whole answer.
   @sent_at_once 256 * 1024
+  # A longer answer is written when its last part has left, and not when the driver has it all.
+  @not_awaited 64 * 1024
+  @last 1_024
   # How much of a refused request is still read, so that no reset discards the answer at the client.
   @lingering_bytes 32 * 1024 * 1024
   @lingering_ms 2_000
@@ -355,16 +358,20 @@ defmodule McpServer.HttpServer.Socket do
   defp send_all(%{gone?: true} = sink, _bytes), do: {:closed, sink}
 
   defp send_all(sink, bytes) do
-    if IO.iodata_length(bytes) <= @sent_at_once,
+    if IO.iodata_length(bytes) <= @not_awaited,
       do: sent(sink, send_now(sink, bytes)),
       else: sent(sink, send_pieces(sink, IO.iodata_to_binary(bytes)))
   end
 
-  defp send_pieces(sink, <<piece::binary-size(@sent_at_once), rest::binary>>) when rest != "" do
+  defp send_pieces(sink, <<piece::binary-size(@sent_at_once), rest::binary>>) when byte_size(rest) > @last do
     with :ok <- send_now(sink, piece), do: send_pieces(sink, rest)
   end
 
-  defp send_pieces(sink, last), do: send_now(sink, last)
+  # The driver takes a piece of any size at once, and makes only the next one wait.
+  defp send_pieces(sink, last) do
+    {piece, last} = :erlang.split_binary(last, byte_size(last) - @last)
+    with :ok <- send_now(sink, piece), do: send_now(sink, last)
+  end
 
   # Only streams need the time of the last write.
   defp sent(%{moved_at: 0} = sink, :ok), do: {:ok, sink}

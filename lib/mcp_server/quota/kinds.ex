@@ -20,6 +20,7 @@ defmodule McpServer.Quota.Kinds do
           | :exchanges
           | :calls
           | :argument_bytes
+          | :answer_bytes
           | :questions
           | :tool_calls
           | :cleanups
@@ -90,6 +91,8 @@ defmodule McpServer.Quota.Kinds do
     },
     # What calls keep of their long requests, also while they wait for their client's input.
     argument_bytes: Map.merge(@of_server, %{limit: :max_argument_bytes, unit: :bytes, fits: :max_message_bytes}),
+    # What is not yet sent of long answers, and of events that a client asks for again.
+    answer_bytes: Map.merge(@of_server, %{limit: :max_answer_bytes, unit: :bytes}),
     # Calls that wait for their client's input are none of `calls`. When they go on they take a place, even if none is
     # free, so there are no more of them than places.
     questions: Map.put(@of_server, :limit, {:each_scheduler, :max_calls}),

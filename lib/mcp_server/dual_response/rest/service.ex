@@ -95,7 +95,7 @@ defmodule McpServer.DualResponse.Rest.Service do
     exchange = Exchange.new()
     Dispatcher.answer(dispatcher, exchange, wanted, selection, {caller, Sink.peer(sink), Sink.callers(sink)})
     # The process of the request keeps its place until a long page is written.
-    terms = %{client: nil, answer: fn -> Endpoint.refuse(:internal_error) end, stream: :cut}
+    terms = %{client: :none, answer: fn -> Endpoint.refuse(:internal_error) end, stream: :cut}
     Exchange.run(exchange, sink, dispatcher, terms)
   end
 
