@@ -82,13 +82,16 @@ defmodule McpServer.Tasks do
   @spec create(Runner.call(), Conn.t()) :: {:ok, Entry.t()} | {:error, :too_many | :no_room}
   def create(%{request: request} = call, conn) do
     runner = Runner.start(call, conn)
-    bytes = :erlang.external_size(request.arguments)
+    bytes = bytes([request.arguments, conn.input_responses, conn.state])
     about = %{name: request.name, run_time: request.run_time, argument_bytes: bytes, grace: call.entry.cancel_grace}
     owner = owner(call.catalog, conn)
     created = GenServer.call(Server, {:create, owner, Server.client(owner, conn), request.task, about, runner})
     if match?({:error, _full}, created), do: Process.exit(runner, :kill)
     created
   end
+
+  # Long texts are no part of the flat size, and small numbers are larger as terms than outside.
+  defp bytes(sent), do: max(:erlang.external_size(sent), :erts_debug.flat_size(sent) * :erlang.system_info(:wordsize))
 
   @doc false
   @spec get(owner(), String.t()) :: {:ok, Entry.t()} | :not_found

@@ -807,11 +807,14 @@ defmodule McpServer.Protocol.TasksTest do
       answer = fn id, key -> tasks(client, "update", id, %{"inputResponses" => %{key => answer}}) end
       for task <- [id, other], do: settled(client, task, ["input_required"])
       assert {:ok, _ack} = answer.(id, "a")
-      assert answer.(other, "a") == {:error, %{"code" => -32603, "message" => "There is no room for the answers"}}
-      # The last answer is not stored.
+      no_room = {:error, %{"code" => -32603, "message" => "There is no room for the answers"}}
+      assert answer.(other, "a") == no_room
+      # The handler has the answers until the task ends.
+      assert answer.(id, "b") == no_room
+      expire([other])
       assert {:ok, _ack} = answer.(id, "b")
       assert %{"status" => "input_required"} = settled(client, id, ["input_required"])
-      assert {:ok, _ack} = answer.(other, "a")
+      assert {:error, %{"message" => "There is no room for the task"}} = call(client, "may", large)
       expire([id])
       assert %{"taskId" => id} = create(client, "may", large)
       expire([id])
@@ -823,6 +826,22 @@ defmodule McpServer.Protocol.TasksTest do
       %{"taskId" => id} = create(client)
       assert {:ok, %{"content" => [%{"text" => "{:priority, :low}"}]}} = tasks(client, "result", id)
       assert {:ok, %{"content" => [%{"text" => "{:priority, :normal}"}]}} = call(client, "plain", %{})
+    end
+
+    # Earlier, an update of an ended task gave its bytes back.
+    test "an ended task keeps its bytes, whatever its client sends" do
+      large = String.duplicate("x", 7 * 1024 * 1024)
+      client = open(fn _, _ -> {:ok, [text(large)]} end, @stateless, principal: "eve")
+      # This extension's calls are tasks.
+      status = fn ->
+        %{"taskId" => id} = create(client, "must", @long)
+        on_exit(fn -> expire([id]) end)
+        status = settled(client, id)["status"]
+        assert {:ok, _ack} = tasks(client, "update", id, %{"inputResponses" => %{}})
+        status
+      end
+
+      assert for(_ <- 1..3, do: status.()) == ~w(completed completed failed)
     end
 
     test "a call that ends before its task begins leaves no process" do

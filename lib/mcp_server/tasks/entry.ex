@@ -23,6 +23,7 @@ defmodule McpServer.Tasks.Entry do
     :stored,
     :parked,
     argument_bytes: 0,
+    answer_bytes: 0,
     grace: 0,
     pending: %{},
     keys: %{},
@@ -43,7 +44,7 @@ defmodule McpServer.Tasks.Entry do
   @typedoc """
   * `:name` – the tool's name; `:run_time` – the tool, if it was added at run time
   * `:client` – the client that the task counts for
-  * `:argument_bytes` – the size of its call's arguments
+  * `:argument_bytes`, `:answer_bytes` – the size of its call's arguments, and of the last answers that the handler got
   * `:outcome`, `:stored` – a stored outcome is brief, and `whole/1` unpacks it. So copies of the task share its bytes.
   * `:grace` – how long the handler may clean up when the task is ended, in milliseconds
   * `:parked` – the handler's process while it waits for the client
@@ -65,6 +66,7 @@ defmodule McpServer.Tasks.Entry do
           outcome: outcome() | nil,
           stored: binary() | nil,
           argument_bytes: non_neg_integer(),
+          answer_bytes: non_neg_integer(),
           parked: GenServer.from() | nil,
           grace: non_neg_integer(),
           pending: %{String.t() => InputRequest.t()},
@@ -174,16 +176,20 @@ defmodule McpServer.Tasks.Entry do
 
   @doc "The size of what a task that has not ended stores of its client."
   @spec bytes(t()) :: non_neg_integer()
-  def bytes(%{argument_bytes: bytes} = entry) do
-    answers = Map.values(entry.responses) ++ Map.values(entry.errors)
-    Enum.reduce(answers, bytes, &(byte_size(&1) + &2))
-  end
+  def bytes(entry), do: entry.argument_bytes + entry.answer_bytes + unread(entry)
+
+  # The answers that wait for the others.
+  defp unread(%{responses: responses, errors: errors}),
+    do: Enum.reduce(Map.values(responses) ++ Map.values(errors), 0, &(byte_size(&1) + &2))
 
   @doc "The waiting process, and the answers by the handler's keys."
   @spec resume(t()) :: {GenServer.from(), packed_answers(), packed_answers(), t()}
   def resume(entry) do
     own = fn answers -> Map.new(answers, fn {key, answer} -> {Map.fetch!(entry.keys, key), answer} end) end
-    resumed = %{entry | parked: nil, keys: %{}, responses: %{}, errors: %{}, updated_at: now()}
+    # The handler has them, in place of those of the round before.
+    resumed = %{entry | answer_bytes: unread(entry), responses: %{}, errors: %{}, parked: nil, keys: %{}}
+    resumed = %{resumed | updated_at: now()}
+
     {entry.parked, own.(entry.responses), own.(entry.errors), resumed}
   end
 

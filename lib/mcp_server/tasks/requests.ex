@@ -108,9 +108,11 @@ defmodule McpServer.Tasks.Requests do
 
   defp put(call, owner, entry, requests) do
     case Call.ask(call, requests) do
-      # All answers are there, so the task takes them.
-      {:ok, responses, errors} -> Tasks.answer(owner, entry.id, responses, errors)
-      {:error, reason} -> give_up(owner, entry, reason)
+      {:ok, responses, errors} ->
+        with {:error, reason} <- Tasks.answer(owner, entry.id, responses, errors), do: give_up(owner, entry, reason)
+
+      {:error, reason} ->
+        give_up(owner, entry, reason)
     end
   end
 

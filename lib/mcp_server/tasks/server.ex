@@ -95,8 +95,9 @@ defmodule McpServer.Tasks.Server do
 
   def handle_call({:answer, owner, id, responses, errors}, _from, state) do
     case find(owner, id) do
-      {:ok, entry} -> answer(state, owner, Entry.answer(entry, responses, errors))
-      :not_found -> {:reply, :not_found, state}
+      {:ok, %Entry{outcome: nil} = entry} -> answer(state, owner, Entry.answer(entry, responses, errors))
+      # It has ended, and its bytes are those of its outcome.
+      found -> {:reply, found, state}
     end
   end
 
@@ -203,21 +204,20 @@ defmodule McpServer.Tasks.Server do
     end
   end
 
-  # Answers are stored until the last one has arrived.
-  defp answer(state, owner, %Entry{parked: parked, pending: pending} = entry) when parked != nil and pending == %{} do
-    state = resume(state, owner, entry)
-    {:reply, {:ok, entry}, state}
-  end
-
+  # Answers are stored until the last one has arrived. Then the handler has them.
   defp answer(state, owner, entry) do
     case hold(state, entry, Entry.bytes(entry)) do
-      {:ok, state} ->
-        put(owner, entry)
-        {:reply, {:ok, entry}, state}
-
-      :full ->
-        {:reply, {:error, :no_room}, state}
+      {:ok, state} -> {:reply, {:ok, entry}, answered(state, owner, entry)}
+      :full -> {:reply, {:error, :no_room}, state}
     end
+  end
+
+  defp answered(state, owner, %Entry{parked: parked, pending: pending} = entry) when parked != nil and pending == %{},
+    do: resume(state, owner, entry)
+
+  defp answered(state, owner, entry) do
+    put(owner, entry)
+    state
   end
 
   # A runner reports its outcome before it ends. A runner without a report was killed.
