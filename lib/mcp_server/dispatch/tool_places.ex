@@ -236,13 +236,13 @@ defmodule McpServer.Dispatch.ToolPlaces do
   """
   @spec sweep(before :: unheld()) :: unheld()
   def sweep(before) do
-    rows = :ets.tab2list(@table)
     give_back_ended()
+    # Whoever is counted here is a holder a moment later.
+    counted = for {place, numbers} <- :ets.tab2list(@table), do: {place, numbers, :atomics.get(numbers, @count)}
     held = for [held] <- :ets.match(@holders, {:_, :"$1"}), {place, _numbers} <- held, into: %{}, do: {place, true}
 
-    for {place, numbers} <- rows,
+    for {place, numbers, count} <- counted,
         not is_map_key(held, place),
-        count = :atomics.get(numbers, @count),
         count != 0 and count > div(@closed, 2),
         into: %{} do
       if before[place] == count, do: leave({place, numbers}, count)
