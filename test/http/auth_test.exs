@@ -580,6 +580,21 @@ defmodule McpServer.HttpAuthTest do
       assert {200, nil, _message} = ask(server, bearer(token(context)))
     end
 
+    # Earlier, they were one client: each had the sessions and tasks of the others.
+    on_both "that are fixed and name nobody are different clients", context do
+      other = String.duplicate("o", 32)
+      digest = fn token -> {:sha256, Base.encode16(:crypto.hash(:sha256, token))} end
+      server = serve(context, tokens: Map.new([@secret, other], &{digest.(&1), [scopes: ["mcp:use"]]}))
+      said = for token <- [@secret, @secret, other], do: server |> ask(bearer(token)) |> elem(2) |> HttpClient.text()
+      assert [one, one, another] = said
+      assert one != another
+      assert one == inspect({{:token, {:sha256, :crypto.hash(:sha256, @secret)}, nil}, nil, ["mcp:use"]})
+      session = HttpSession.open(server, "2025-11-25", headers: bearer(@secret))
+      request = of_session(legacy("ping"), session.id)
+      assert {%{status: 200}, _messages} = HttpClient.exchange(server, with_headers(request, bearer(@secret)))
+      assert {%{status: 404}, _messages} = HttpClient.exchange(server, with_headers(request, bearer(other)))
+    end
+
     on_both "that are fixed have the principal that the options say", context do
       tokens = %{@secret => [subject: "ci", scopes: ["mcp:use"], claims: %{"team" => "blue"}]}
       users = %{"ci" => {:ok, {:user, 7}}}

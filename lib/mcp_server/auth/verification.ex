@@ -63,14 +63,16 @@ defmodule McpServer.Auth.Verification do
 
   # A `principal` function may return another result for the same token next time, so its result is not cached.
   defp fixed(%{principal: hook} = plan, grant, digest, now) do
-    with {:ok, auth} when hook == nil or is_binary(hook) <- principal(plan, fixed(plan, grant)),
+    with {:ok, auth} when hook == nil or is_binary(hook) <- principal(plan, fixed_auth(plan, grant, digest)),
          do: remember(plan, digest, auth, now: now)
   end
 
-  # The client id is only part of the principal if it is configured.
-  defp fixed(plan, grant) do
+  # Tokens that name nobody are different clients.
+  defp fixed_auth(plan, grant, digest) do
+    named? = grant[:subject] != nil or grant[:client_id] != nil
+
     %Auth{
-      principal: {:token, grant[:subject], grant[:client_id]},
+      principal: {:token, if(named?, do: grant[:subject], else: {:sha256, digest}), grant[:client_id]},
       subject: grant[:subject],
       client_id: grant[:client_id],
       scopes: Scopes.expand(grant[:scopes] || [], plan.implies),

@@ -59,7 +59,8 @@ pub(super) fn judge(
     is_audience(&claims, options)?;
     is_access(&claims, options)?;
     let client_id = client(&claims)?;
-    let subject = text(&claims, "sub")?;
+    // An empty name names nobody.
+    let subject = text(&claims, "sub")?.filter(|subject| !subject.is_empty());
     let is_known = subject.is_some() || (options.introspected && client_id.is_some());
     if subject
         .as_ref()
