@@ -41,14 +41,33 @@ defmodule McpServer.HttpAnonymousTest do
     include McpServer.HttpRouter, prefix: "http_"
   end
 
+  defmodule Hiding do
+    use McpServer.Router, name: "hiding", scopes: ["read"]
+
+    tool "perform", "Does what the test says", McpServer.HttpRouter.Handlers, :perform,
+      scopes: :public,
+      input_schema: %{"type" => "object"}
+
+    tool "hidden", "For nobody", Handlers, :who, scopes: :public, visible: {Handlers, :nobody?}
+    tool "tokens", "For tokens", Handlers, :who
+
+    resource "hidden", "docs://hidden", scopes: :public, visible: {Handlers, :nobody?} do
+      read Handlers, :read
+    end
+
+    resource "tokens", "docs://tokens/{id}" do
+      read Handlers, :read
+    end
+  end
+
   setup do
     issuer = start_supervised!(Issuer)
     {:ok, issuer: issuer, url: Issuer.url(issuer)}
   end
 
-  defp serve(%{kind: kind, url: url}, anonymous, router \\ Router) do
+  defp serve(%{kind: kind, url: url}, anonymous, router \\ Router, options \\ []) do
     auth = [resource: @resource, issuer: url, scopes: ["mcp:use"], anonymous: anonymous]
-    HttpServers.start(kind, router: router, auth: auth)
+    HttpServers.start(kind, [router: router, auth: auth] ++ options)
   end
 
   defp token(%{issuer: issuer}, scopes),
@@ -122,6 +141,58 @@ defmodule McpServer.HttpAnonymousTest do
 
       assert_token_needed(ask(server, modern("resources/read", %{"uri" => "docs://secret"})))
       assert_token_needed(session(server, legacy("resources/subscribe", %{"uri" => "docs://manual"})))
+    end
+
+    # Earlier, a malformed request for a hidden entry got 400, and without a free place one got 503.
+    on_both "asks for a token for every name that is not public, whatever else is wrong", context do
+      server = serve(context, :all, Hiding, http: [max_calls: 1])
+      tools = ["hidden", "absent", "tokens"]
+      uris = ["docs://hidden", "docs://absent", "docs://tokens/1"]
+
+      requests = fn tool, uri ->
+        for params <- [
+              %{},
+              %{"arguments" => 1},
+              %{"arguments" => %{"more" => 1}},
+              %{"_meta" => %{"progressToken" => []}}
+            ] do
+          [
+            {legacy("tools/call", Map.put(params, "name", tool)), tool},
+            {legacy("resources/read", Map.put(params, "uri", uri)), uri},
+            {modern("tools/call", Map.merge(%{"name" => tool}, Map.delete(params, "_meta"))), tool}
+          ]
+        end
+      end
+
+      asked = fn ->
+        session = HttpSession.open(server, "2025-11-25")
+
+        for {tool, uri} <- Enum.zip(tools, uris) do
+          for {request, _name} <- List.flatten(requests.(tool, uri)) do
+            request =
+              if request.headers |> List.keymember?("mcp-session-id", 0),
+                do: of_session(request, session.id),
+                else: request
+
+            {status, challenge, _message} = ask(server, request)
+            {status, challenge}
+          end
+        end
+      end
+
+      for statuses <- asked.(), status <- statuses, do: assert(status == {401, @challenge})
+
+      # All places are taken, so nothing can be asked.
+      calls =
+        for n <- 1..System.schedulers_online() do
+          HttpClient.start(server, modern_call("perform", HttpScript.arguments(n)))
+          n |> HttpScript.performing() |> elem(0)
+        end
+
+      [hidden, absent, tokens] = asked.()
+      assert {hidden, hidden} == {absent, tokens}
+      assert hidden |> Enum.map(&elem(&1, 0)) |> Enum.uniq() |> Enum.sort() == [429, 503]
+      for call <- calls, do: HttpScript.tell(call, {:answer, "done"})
     end
 
     @tag req: "R6"

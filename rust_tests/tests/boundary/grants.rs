@@ -150,14 +150,14 @@ fn a_request_for_what_may_be_hidden_brings_both_answers() {
 #[test]
 fn an_unknown_name_always_has_the_same_stand_in() {
     let catalog = server();
-    let stand_in = |name: &str| catalog.stand_in_for(&[ListKind::Tools], name);
+    let stand_in = |name: &str| catalog.stand_in_for(&[ListKind::Tools], name, |_| true);
     for name in ["t9", "", "another", "日本"] {
         let entry = stand_in(name).expect("a hidden tool");
         assert!(catalog.is_guarded(entry));
         assert_eq!(stand_in(name), Some(entry));
     }
     assert_eq!(
-        catalog.stand_in_for(&[ListKind::ResourceTemplates], "t9"),
+        catalog.stand_in_for(&[ListKind::ResourceTemplates], "t9", |_| true),
         None
     );
 }

@@ -229,15 +229,22 @@ impl<J: Json> Catalog<J> {
     }
 
     /// An entry of the lists that only some clients may see, to stand in for an unknown name. The
-    /// same name always has the same stand-in. `None` if all clients may see all entries.
+    /// same name always has the same stand-in, of the entries that `fits` accepts. `None` if all
+    /// clients may see all of them.
     #[must_use]
-    pub fn stand_in_for(&self, kinds: &[ListKind], name: &str) -> Option<Entry> {
+    pub fn stand_in_for(
+        &self,
+        kinds: &[ListKind],
+        name: &str,
+        fits: impl Fn(Entry) -> bool,
+    ) -> Option<Entry> {
         let guarded: Vec<Entry> = kinds
             .iter()
             .flat_map(|kind| {
                 let indexes = self.guarded.get(*kind as usize).into_iter().flatten();
                 indexes.map(|index| Entry::new(*kind, *index))
             })
+            .filter(|entry| fits(*entry))
             .collect();
         let number = cursor::fingerprint(name.as_bytes());
         let chosen = number.checked_rem(u64::try_from(guarded.len()).ok()?)?;

@@ -6,9 +6,12 @@
 //! place for calls and the time of a check, too. Otherwise clients could tell hidden names from
 //! unknown ones.
 
+use std::borrow::Cow;
+
 use jsonschema::json::Json;
 
 use super::admission::Admission;
+use super::anonymous::Anonymous;
 use super::context::Context;
 use super::era::admit_request;
 use super::limits::MessageLimits;
@@ -35,7 +38,8 @@ impl<'a> Asked<'_, '_, 'a> {
     pub(super) fn admit<'c, J: Json>(self, offer: Offer<'c, '_, J>) -> Admission<'c, 'a> {
         let (revision, admission, unknown) = self.judge(offer);
         if self.needs_token(offer, revision) {
-            return Admission::TokenRequired;
+            let pretended = self.pretend_without_token(offer, revision);
+            return pretended.unwrap_or(Admission::TokenRequired);
         }
         let admission = self.conceal(offer, revision, admission);
         if unknown || is_run_time(&admission) {
@@ -79,6 +83,41 @@ impl<'a> Asked<'_, '_, 'a> {
             }
             other => return other,
         };
+        self.like_hidden(offer, (revision, method, entry), Hidden::Answer(answer))
+    }
+
+    /// A request of a client without a token for a name that needs one, as if it named a public
+    /// entry that is hidden from such clients. `None` if there is no such entry.
+    fn pretend_without_token<'c, J: Json>(
+        self,
+        offer: Offer<'c, '_, J>,
+        revision: Revision,
+    ) -> Option<Admission<'c, 'a>> {
+        if self.context.anonymous != Some(Anonymous::All) {
+            return None;
+        }
+        let method = Method::find(self.method, revision)?;
+        let (kinds, name) = self.subject(method)?;
+        let entry = offer.stand_in_for(kinds, &name, |entry| offer.is_public(entry))?;
+        let mut without = Vec::new();
+        while let Some(named) = self
+            .named(Offer::new(offer.all(), &without), method)
+            .filter(|named| *named != Entry::RUN_TIME)
+        {
+            without.push(named);
+        }
+        let rest = Offer::new(offer.all(), &without);
+        let hidden = Hidden::Token(Refusal::token_required().answer(None, Revision::NEWEST));
+        Some(self.like_hidden(rest, (revision, method, entry), hidden))
+    }
+
+    /// The request with the stand-in for its unknown name.
+    fn like_hidden<'c, J: Json>(
+        self,
+        offer: Offer<'c, '_, J>,
+        (revision, method, entry): (Revision, Method, Entry),
+        hidden: Hidden<'a>,
+    ) -> Admission<'c, 'a> {
         let (_, like_hidden, _) = self.judge(offer.with_stand_in(entry));
         let mut request = match like_hidden {
             Admission::Request(request) => request,
@@ -89,7 +128,7 @@ impl<'a> Asked<'_, '_, 'a> {
             }
             other => return other,
         };
-        request.hidden = Some(Hidden::Answer(answer));
+        request.hidden = Some(hidden);
         request.stand_in = Some(entry);
         Admission::Request(request)
     }
@@ -107,9 +146,15 @@ impl<'a> Asked<'_, '_, 'a> {
         {
             return None;
         }
+        let (kinds, name) = self.subject(method)?;
+        Some((method, offer.stand_in_for(kinds, &name, |_| true)?))
+    }
+
+    /// The name of the entry that a request of the method is about, and the lists that may have it.
+    fn subject(self, method: Method) -> Option<(&'static [ListKind], Cow<'a, str>)> {
         let text = |params: Option<View<'_, 'a>>, name: &str| params?.get(name)?.text();
         let reference = self.params.and_then(|params| params.get("ref"));
-        let (kinds, name): (&[ListKind], _) = match method {
+        Some(match method {
             Method::CallTool => (&[ListKind::Tools], text(self.params, "name")?),
             Method::GetPrompt => (&[ListKind::Prompts], text(self.params, "name")?),
             Method::ReadResource => (
@@ -124,8 +169,7 @@ impl<'a> Asked<'_, '_, 'a> {
                 text(reference, "uri")?,
             ),
             _ => return None,
-        };
-        Some((method, offer.stand_in_for(kinds, &name)?))
+        })
     }
 
     fn conceal<'c, J: Json>(
@@ -141,13 +185,14 @@ impl<'a> Asked<'_, '_, 'a> {
         let rest = Offer::new(offer.all(), &without);
         let (_, hidden, _) = self.judge(rest);
         let hidden = self.conceal(rest, revision, hidden);
+        // Without the entry this client would be asked for a token.
+        let needs_token = self.needs_token(rest, revision);
         // The request was refused before the entry was looked up.
-        if admission == hidden {
+        if admission == hidden && !needs_token {
             return admission;
         }
         let hidden = match hidden {
-            // Without the entry this client would be asked for a token.
-            _ if self.needs_token(rest, revision) => {
+            _ if needs_token => {
                 Hidden::Token(Refusal::token_required().answer(None, Revision::NEWEST))
             }
             Admission::Answer(answer) => Hidden::Answer(answer),

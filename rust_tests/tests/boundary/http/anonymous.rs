@@ -187,9 +187,43 @@ fn anything_else_needs_a_token_whatever_is_wrong_with_it() {
         ("resources/subscribe", json!({"uri": "file:///config.json"})),
         ("logging/setLevel", json!({"level": "debug"})),
     ] {
-        for anonymous in [Anonymous::Discovery, Anonymous::All] {
-            let became = in_session(anonymous, method, params.clone());
-            assert_eq!(became, "token required", "{method} {params}");
+        let became = in_session(Anonymous::Discovery, method, params.clone());
+        assert_eq!(became, "token required", "{method} {params}");
+        // `shown` is public and hidden from some. A request for it takes a place and a check first,
+        // and so does one for the name of any other tool.
+        let like_hidden = method == "tools/call" && params.get("name").is_some();
+        let became = in_session(Anonymous::All, method, params.clone());
+        assert_eq!(became != "token required", like_hidden, "{method} {params}");
+    }
+}
+
+#[test]
+fn a_tool_that_needs_a_token_is_answered_like_a_public_one_that_is_hidden() {
+    for name in ["ask", "hidden", "unknown", "shown"] {
+        for arguments in [json!({}), json!(7)] {
+            let accepted = post().accepted();
+            let context = Context {
+                session: SESSION.map(|revision| SessionContext { revision }),
+                http: Some(&accepted),
+                anonymous: Some(Anonymous::All),
+            };
+            let params = json!({"name": name, "arguments": arguments});
+            let body = request("tools/call", params);
+            let catalog = server();
+            let admission = admit(
+                &catalog,
+                context,
+                body.as_bytes(),
+                &MessageLimits::default(),
+            );
+            let Admission::Request(request) = admission else {
+                panic!("{name}: not a request");
+            };
+            assert!(
+                matches!(request.hidden, Some(Hidden::Token(_))),
+                "{name} {arguments}"
+            );
+            assert_eq!(request.stand_in.is_some(), name != "shown", "{name}");
         }
     }
 }
