@@ -108,7 +108,7 @@ defmodule McpServer.Client.Http do
         state
 
       {pid, %{message: waits}} ->
-        if Headers.revision(waits), do: cut(state, pid), else: state |> cancel(id) |> told(message)
+        if Headers.revision(waits) && is_pid(pid), do: cut(state, pid), else: state |> cancel(id) |> told(message)
     end
   end
 

@@ -124,6 +124,72 @@ defmodule McpServer.Client.HostileServerTest do
     assert methods == ["initialize", "tools/list", "initialize", "notifications/initialized", "tools/list"]
   end
 
+  # Earlier, the link opened a session for it, and reported the status of the second attempt.
+  test "a message of the stateless era loses no session" do
+    server =
+      ScriptedServer.start(fn request ->
+        cond do
+          request.body =~ ~s("initialize") ->
+            result(request, %{"protocolVersion" => "2025-11-25"}, [{"mcp-session-id", "s"}])
+
+          request.method == "DELETE" ->
+            ScriptedServer.response(202, [], "")
+
+          true ->
+            error = %{"code" => -32_601, "message" => "Method not found"}
+            ScriptedServer.json(404, %{"jsonrpc" => "2.0", "id" => 2, "error" => error})
+        end
+      end)
+
+    link = link(server)
+    send_message(link, initialize(1))
+    assert %{"id" => 1, "result" => _opened} = answer(link)
+    send_message(link, %{"id" => 2, "method" => "own/method", "params" => %{"_meta" => %{@version => "2026-07-28"}}})
+    assert %{"id" => 2, "error" => %{"code" => -32_601}} = answer(link)
+
+    methods =
+      for _ <- 1..2, do: server |> ScriptedServer.requested() |> Map.get(:body) |> JSON.decode!() |> Map.get("method")
+
+    assert methods == ["initialize", "own/method"]
+  end
+
+  # Earlier, its sender waited without end.
+  test "a body that is no answer to the request fails it" do
+    for {body, expected} <- [
+          {"5", :failed},
+          {"{}", :failed},
+          {~s({"jsonrpc":"2.0","id":9,"result":{}}), :failed},
+          {~s({"jsonrpc":"2.0","method":"notifications/message","params":{}}), :failed},
+          {~s({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}), :refused},
+          {~s({"jsonrpc":"2.0","id":1,"result":{}}), :answered}
+        ] do
+      link =
+        link(
+          ScriptedServer.start(fn _request ->
+            ScriptedServer.response(200, [{"content-type", "application/json"}], body)
+          end)
+        )
+
+      send_message(link, %{"id" => 1, "method" => "ping", "params" => %{"_meta" => %{@version => "2026-07-28"}}})
+
+      outcome =
+        case answer(link) do
+          {:failed, 1, %Error{kind: :no_answer, message: message}} ->
+            assert message =~ "sends something else than the answer to the request"
+            :failed
+
+          %{"id" => 1, "error" => %{"code" => -32_600}} ->
+            :refused
+
+          %{"id" => 1, "result" => %{}} ->
+            :answered
+        end
+
+      assert {body, outcome} == {body, expected}
+      stop_supervised!(Http)
+    end
+  end
+
   # Earlier, the link read nothing meanwhile.
   test "a server that takes its time to open a session again blocks nothing" do
     test = self()
@@ -140,7 +206,7 @@ defmodule McpServer.Client.HostileServerTest do
           request.body =~ ~s("initialize") ->
             result(request, %{"protocolVersion" => "2025-11-25"}, session)
 
-          request.body =~ "notifications/" ->
+          request.body =~ "notifications/" or request.method == "DELETE" ->
             ScriptedServer.response(202, [], "")
 
           List.keyfind(request.headers, "mcp-session-id", 0) == {"mcp-session-id", "second"} ->

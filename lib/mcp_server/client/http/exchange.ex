@@ -127,7 +127,7 @@ defmodule McpServer.Client.Http.Exchange do
   defp response(%{status: status} = response, context, message) when status in 200..299 do
     case media(response) do
       "text/event-stream" -> stream(response, context, message)
-      "application/json" -> body(response, context)
+      "application/json" -> body(response, context, message)
       _nothing -> nothing(response, message)
     end
   end
@@ -138,13 +138,21 @@ defmodule McpServer.Client.Http.Exchange do
     {:error, Error.new(:refused, "#{context.url} answers #{said}", status)}
   end
 
-  # With a session, 404 means that the session is lost. Only the stateless era answers 404 to unknown methods.
-  defp response(%{status: 404} = response, %{session: %{id: id}}, _message) when id != nil do
-    Socket.close(response.body.socket)
-    {:error, :session_lost}
+  defp response(%{status: status} = response, context, message) do
+    if status == 404 and of_session?(context, message) do
+      Socket.close(response.body.socket)
+      {:error, :session_lost}
+    else
+      refusal(response, context, message)
+    end
   end
 
-  defp response(%{status: status} = response, context, message) do
+  # With a session, 404 means that the session is lost. The stateless era answers 404 to unknown methods.
+  defp of_session?(%{session: %{id: nil}}, _message), do: false
+  defp of_session?(_context, batch) when is_list(batch), do: true
+  defp of_session?(_context, message), do: Headers.revision(message) == nil
+
+  defp refusal(%{status: status} = response, context, message) do
     with {:ok, text} <- whole(response),
          {:ok, %{"error" => _error} = refusal} <- Lenient.decode(text),
          {:ok, answer} <- addressed(refusal, message) do
@@ -168,12 +176,26 @@ defmodule McpServer.Client.Http.Exchange do
       else: {:ok, response.headers}
   end
 
-  defp body(response, context) do
+  defp body(response, context, message) do
     with {:ok, text} <- whole(response),
-         {:ok, message} <- decode(text) do
-      context.send.(message)
+         {:ok, received} <- decode(text),
+         {:ok, answer} <- answer(received, message, context) do
+      context.send.(answer)
       {:ok, response.headers}
     end
+  end
+
+  defp answer(received, batch, _context) when is_list(batch) and (is_map(received) or is_list(received)),
+    do: {:ok, received}
+
+  defp answer(%{"error" => _error, "id" => nil} = refusal, %{"id" => _id} = message, _context),
+    do: addressed(refusal, message)
+
+  # What is no answer to the request would leave its sender waiting.
+  defp answer(received, message, context) do
+    if is_map(received) and unanswered(Batch.ids(message), received) == [],
+      do: {:ok, received},
+      else: {:error, Error.new(:no_answer, "#{context.url} sends something else than the answer to the request")}
   end
 
   defp decode(text) do
