@@ -158,7 +158,11 @@ defmodule McpServer.Client do
 
   defp opened!({:ok, %{"protocolVersion" => _agreed} = server}), do: server
   defp opened!({:ok, _result}), do: raise(Error.new(:protocol, "the answer to initialize names no protocolVersion"))
-  defp opened!({:error, %{"message" => text}}), do: raise(Error.new(:protocol, "the server opens no session: #{text}"))
+
+  defp opened!({:error, error}) do
+    reason = with %{"message" => text} when is_binary(text) <- error, do: ": " <> text, else: (_none -> "")
+    raise Error.new(:protocol, "the server opens no session" <> reason)
+  end
 
   # A server without log messages may not know the method, so the result is ignored.
   defp set_level(client) do

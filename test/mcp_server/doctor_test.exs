@@ -115,6 +115,26 @@ defmodule McpServer.DoctorTest do
     end
   end
 
+  # Earlier, the run ended with a stack trace, and escapes of a server reached the terminal.
+  test "what a server or a project says is shown as text" do
+    for error <- [%{"code" => %{}, "message" => 5}, 5, %{}] do
+      answer = &%{"jsonrpc" => "2.0", "id" => JSON.decode!(&1.body)["id"], "error" => error}
+
+      server =
+        ScriptedServer.start(fn request ->
+          if(request.body == "", do: "", else: ScriptedServer.json(answer.(request)))
+        end)
+
+      findings = Start.findings("it", {:url, server.url}, [], "repair", @patience)
+      assert [{:error, "it: the server opens no session"}] = said(findings)
+    end
+
+    finding = Doctor.Finding.error("it: \e]0;PWN\a\e[31m\u009b\u202e no\nok       all is well", "\e[2Jread\nthe log")
+
+    assert IO.chardata_to_string(Doctor.text([finding])) ==
+             "error    it: ]0;PWN[31m no ok       all is well\n         [2Jread\nthe log\n"
+  end
+
   describe "what clients have installed" do
     @tag slow: "each test starts a VM"
     test "is started as a client would; what is another's is not", %{tmp_dir: dir} do

@@ -33,16 +33,16 @@ defmodule McpServer.Doctor.Start do
     end
   end
 
-  defp answered(who, {:ok, tools}), do: Finding.ok("#{who} answers, with #{length(tools)} tools")
+  defp answered(who, {:ok, tools}) when is_list(tools), do: Finding.ok("#{who} answers, with #{length(tools)} tools")
   # A server may have only resources.
   defp answered(who, {:error, %{"code" => -32_601}}), do: Finding.ok("#{who} answers, without tools")
 
-  defp answered(who, {:error, error}),
-    do:
-      Finding.error(
-        "#{who} answers tools/list with error #{error["code"]}",
-        "Look for the error's text in the log of the server."
-      )
+  defp answered(who, {:error, %{"code" => code}}) when is_integer(code) do
+    Finding.error("#{who} answers tools/list with error #{code}", "Look for the error's text in the log of the server.")
+  end
+
+  defp answered(who, _no_answer),
+    do: Finding.error("#{who} answers tools/list with something else than tools", "Look into the log of the server.")
 
   defp slow(who, took, %{slow_ms: slow_ms}) when took <= slow_ms, do: Finding.ok("#{who} starts in #{took} ms")
 
