@@ -7,6 +7,8 @@ defmodule McpServer.HttpHiddenNamesTest.Handlers do
   def read(_conn, _variables), do: content("secret", "hidden://secret", text: "secret")
   def complete(_conn, _name, _value), do: completion(["secret"])
 
+  def endless(_conn), do: Process.sleep(:infinity)
+
   # Tells the test of each check.
   def never(conn) do
     if test = conn.assigns[:test], do: send(test, :checked)
@@ -64,11 +66,20 @@ defmodule McpServer.HttpHiddenNamesTest.OneResource do
   end
 end
 
+defmodule McpServer.HttpHiddenNamesTest.Brief do
+  @moduledoc false
+  use McpServer.Router, name: "hidden"
+
+  alias McpServer.HttpHiddenNamesTest.Handlers
+
+  tool "secret", "For nobody", Handlers, :run, visible: {Handlers, :endless}, timeout: 50
+end
+
 defmodule McpServer.HttpHiddenNamesTest do
   # A client cannot tell a hidden name from one that nobody has declared, whatever else the client does meanwhile.
   use McpServer.HttpCase, async: true
 
-  alias McpServer.HttpHiddenNamesTest.{OneResource, Router}
+  alias McpServer.HttpHiddenNamesTest.{Brief, OneResource, Router}
 
   # Pairs of requests, for a hidden name and for one of the same length that nobody has declared.
   defp pairs(message) do
@@ -172,6 +183,27 @@ defmodule McpServer.HttpHiddenNamesTest do
 
     assert {429, _headers, _text} = outcome(server, of(session, hd(pairs(&legacy(&1, &2, id: "next"))) |> elem(1)))
     HttpScript.tell(call, {:answer, "done"})
+  end
+
+  # Earlier, a check that outlived the tool's timeout: ended a call of this tool only.
+  test "a tool's time tells nothing" do
+    server = HttpServers.start(:listener, router: Brief)
+    session = HttpSession.open(server)
+
+    for request <- [
+          &modern("tools/call", %{"name" => &1}),
+          &of_session(legacy("tools/call", %{"name" => &1}), session.id)
+        ] do
+      [hidden, absent] =
+        for name <- ["secret", "absent"] do
+          {status, headers, text} = outcome(server, {request.(name), name})
+          {status, headers, String.replace(text, ~r/[0-9a-f]{16}/, "ID")}
+        end
+
+      assert {200, _headers, text} = hidden
+      assert text =~ "error id ID"
+      assert absent == hidden
+    end
   end
 
   # The time of a check would tell, too.

@@ -52,16 +52,22 @@ defmodule McpServer.Dispatch.Handler do
   def timeout(_catalog, %Request{kind: :task_result}, _default), do: Tasks.max_ttl()
 
   def timeout(catalog, request, default) do
-    case entry(catalog, request) do
+    case timed(catalog, request) do
       %{timeout: timeout} when timeout != nil -> timeout
       _entry -> default
     end
   end
 
+  # An unknown name has the time of its stand-in: otherwise a slow check would tell a hidden tool.
+  defp timed(catalog, %Request{index: nil, run_time: nil, stand_in: index} = request) when index != nil,
+    do: entry(catalog, %{request | index: index})
+
+  defp timed(catalog, request), do: entry(catalog, request)
+
   @doc "How long an ended call may clean up, in milliseconds."
   @spec grace(Catalog.t(), Request.t()) :: non_neg_integer()
   def grace(catalog, request) do
-    case entry(catalog, request) do
+    case timed(catalog, request) do
       %{cancel_grace: grace} -> grace
       _entry -> 0
     end
