@@ -29,13 +29,20 @@ defmodule McpServer.Changes do
   alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.{Outline, Recipient}
 
-  # The message queue length of a client's process at which log messages are dropped.
+  # The processes of clients that have missed changes.
+  @missed Module.concat(__MODULE__, Missed)
+
+  # The message queue length of a client's process at which messages are dropped.
   @most_waiting 1_000
 
   @typedoc "The recipients of a notification: the clients of a principal, or a session."
   @type recipient :: [principal: term()] | [session: String.t()]
 
   @type change :: :tools | :prompts | :resources | {:resource, uri :: String.t()}
+
+  # `:all` is everything that a client has subscribed to.
+  @typedoc false
+  @type notice :: change() | :all
 
   @doc "Notifies clients that the list of tools has changed."
   @spec tools_changed(router :: module(), to: recipient()) :: :ok
@@ -88,16 +95,25 @@ defmodule McpServer.Changes do
     :ok
   end
 
-  # Drops log messages for slow readers, so that their message queues stay bounded.
+  # Drops messages for slow readers, so that their message queues stay bounded.
   defp busy?(pid),
     do: match?({:message_queue_len, waiting} when waiting >= @most_waiting, Process.info(pid, :message_queue_len))
+
+  # Makes the table of the clients' processes that miss changes. The calling process owns it.
+  @doc false
+  @spec create_table() :: :ok
+  def create_table do
+    :ets.new(@missed, [:named_table, :public, write_concurrency: true])
+    :ok
+  end
 
   # The `:pg` scope of the changes.
   @doc false
   @spec child_spec(term()) :: Supervisor.child_spec()
   def child_spec(_options), do: %{id: __MODULE__, start: {:pg, :start_link, [__MODULE__]}}
 
-  # Subscribes the calling process to `{:mcp_change, change}` of this router.
+  # Subscribes the calling process to `{:mcp_change, change}` of this router. The change `:all` stands for those that the
+  # process has missed: it calls `caught_up/0`, and notifies its client of everything.
   @doc false
   @spec listen(router :: module()) :: :ok
   def listen(router), do: :pg.join(__MODULE__, router, self())
@@ -146,8 +162,31 @@ defmodule McpServer.Changes do
 
   @doc false
   @spec publish(router :: module(), change(), Recipient.t()) :: :ok
-  def publish(router, change, recipient), do: tell(:pg.get_members(__MODULE__, router), change, recipient)
+  def publish(router, change, recipient) do
+    for node <- Home.others(), do: :erpc.cast(node, __MODULE__, :publish_here, [router, change, recipient])
+    publish_here(router, change, recipient)
+  end
 
-  defp tell(listeners, change, :router), do: Enum.each(listeners, &send(&1, {:mcp_change, change}))
-  defp tell(listeners, change, recipient), do: Enum.each(listeners, &send(&1, {:mcp_change, change, recipient}))
+  defp tell(listeners, change, :router), do: Enum.each(listeners, &tell(&1, {:mcp_change, change}))
+  defp tell(listeners, change, recipient), do: Enum.each(listeners, &tell(&1, {:mcp_change, change, recipient}))
+
+  # A process that waits in a write for a client that does not read gets one message for all further changes.
+  defp tell(pid, message) do
+    cond do
+      not busy?(pid) -> send(pid, message)
+      :ets.insert_new(@missed, {pid}) -> missed(pid)
+      true -> :missed_before
+    end
+  end
+
+  # Processes may end before they catch up.
+  defp missed(pid) do
+    send(pid, {:mcp_change, :all})
+    for {pid} <- :ets.tab2list(@missed), not Process.alive?(pid), do: :ets.delete(@missed, pid)
+  end
+
+  # The calling process has got the change `:all`. What changes from now on is another message.
+  @doc false
+  @spec caught_up() :: true
+  def caught_up, do: :ets.delete(@missed, self())
 end

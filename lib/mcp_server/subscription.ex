@@ -53,6 +53,16 @@ defmodule McpServer.Subscription do
   def wants?(subscription, :prompts), do: subscription.prompts
   def wants?(subscription, :resources), do: subscription.resources
 
+  @doc "The changes that the subscriber wants, in order. `:all` is everything that it may want."
+  @spec wanted(t(), MapSet.t(Changes.notice())) :: [Changes.change()]
+  def wanted(subscription, changes) do
+    if MapSet.member?(changes, :all),
+      do: for(list <- [:prompts, :resources, :tools], wants?(subscription, list), do: list) ++ resources(subscription),
+      else: for(change <- Enum.sort(changes), wants?(subscription, change), do: change)
+  end
+
+  defp resources(%{uris: uris}), do: for(uri <- Enum.sort(uris), do: {:resource, uri})
+
   @doc "The notification of a change. `stream` is the id of the listening request, `nil` in a session."
   @spec notification(Changes.change(), revision :: String.t(), stream :: Request.id() | nil) :: Protocol.message()
   def notification(change, revision, stream) do

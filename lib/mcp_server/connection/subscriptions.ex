@@ -135,7 +135,14 @@ defmodule McpServer.Connection.Subscriptions do
   end
 
   @doc "Notes a change. It is written with the next messages, and repeated changes are merged."
-  @spec changed(State.t(), Changes.change()) :: State.t()
+  @spec changed(State.t(), Changes.notice()) :: State.t()
+  def changed(%{session: session} = state, :all) do
+    Changes.caught_up()
+    subscriptions = [session.subscription | for({_key, listen} <- session.listens, do: listen.subscription)]
+    missed = Enum.flat_map(subscriptions, &Subscription.wanted(&1, MapSet.new([:all])))
+    %{state | changes: MapSet.union(state.changes, MapSet.new(missed))}
+  end
+
   def changed(state, change) do
     if interested?(state, change),
       do: %{state | changes: MapSet.put(state.changes, change)},

@@ -143,7 +143,9 @@ defmodule McpServer.Http.ListenStream do
     do: MapSet.new(if(Recipient.concerns?(recipient, stream.principal, nil), do: [change], else: []))
 
   defp changed(stream, changes) do
-    case for(change <- Enum.sort(changes), Subscription.wants?(stream.subscription, change), do: event(stream, change)) do
+    if MapSet.member?(changes, :all), do: Changes.caught_up()
+
+    case for(change <- Subscription.wanted(stream.subscription, changes), do: event(stream, change)) do
       [] -> await(stream)
       events -> go_on(stream, Sink.chunk(stream.sink, events))
     end

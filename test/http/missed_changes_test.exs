@@ -1,0 +1,93 @@
+defmodule McpServer.HttpMissedChangesTest.Router do
+  @moduledoc false
+  use McpServer.Router, name: "missed"
+
+  tool "echo", "Gives the text back", McpServer.Handlers, :echo
+
+  resource "row", "rows://{id}" do
+    read McpServer.Handlers, :echo
+  end
+end
+
+defmodule McpServer.HttpMissedChangesTest do
+  # A client that does not read holds up the process of its stream. The changes that wait there are bounded, and none is
+  # lost: the client is told of everything that it has subscribed to.
+  use McpServer.HttpCase, async: false
+
+  alias McpServer.Changes
+  alias McpServer.HttpMissedChangesTest.Router
+
+  @many 3_000
+
+  # As a write does that its client does not read.
+  defp held_up(fun) do
+    [pid] = :pg.get_local_members(Changes, Router)
+    true = :erlang.suspend_process(pid)
+    fun.(pid)
+    true = :erlang.resume_process(pid)
+  end
+
+  defp uris(messages), do: for(%{"params" => %{"uri" => uri}} <- messages, do: uri)
+
+  test "on a stream without a session" do
+    server = HttpServers.start(:listener, router: Router)
+    wanted = %{"toolsListChanged" => true, "resourceSubscriptions" => ["rows://1", "rows://2"]}
+    {peer, %{status: 200}} = HttpClient.open(server, modern("subscriptions/listen", %{"notifications" => wanted}))
+    assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
+
+    held_up(fn pid ->
+      for n <- 1..@many, do: Changes.resource_updated(Router, "rows://#{n}")
+      for _ <- 1..@many, do: Changes.resource_updated(Router, "rows://2")
+      assert {:message_queue_len, 1_001} = Process.info(pid, :message_queue_len)
+    end)
+
+    told = for _ <- 1..3, do: HttpClient.message(peer)
+    assert hd(told)["method"] == "notifications/tools/list_changed"
+    assert uris(told) == ["rows://1", "rows://2"]
+    # What changes later is told as ever.
+    Changes.resource_updated(Router, "rows://1")
+    assert uris([HttpClient.message(peer)]) == ["rows://1"]
+    assert :ets.tab2list(Changes.Missed) == []
+  end
+
+  test "in a session" do
+    server = HttpServers.start(:listener, router: Router)
+    session = HttpSession.open(server)
+    stream = HttpSession.get(session)
+
+    for id <- 1..2,
+        do: HttpSession.status(session, legacy("resources/subscribe", %{"uri" => "rows://#{id}"}, id: "s#{id}"))
+
+    held_up(fn pid ->
+      for n <- 1..@many, do: Changes.resource_updated(Router, "rows://#{n}")
+      assert {:message_queue_len, 1_001} = Process.info(pid, :message_queue_len)
+    end)
+
+    # A session hears of all lists.
+    told = for _ <- 1..5, do: HttpClient.message(stream)
+
+    assert for(list <- ~w(prompts resources tools), do: "notifications/#{list}/list_changed") ==
+             Enum.map(Enum.take(told, 3), & &1["method"])
+
+    assert uris(told) == ["rows://1", "rows://2"]
+    Changes.resource_updated(Router, "rows://2")
+    assert uris([HttpClient.message(stream)]) == ["rows://2"]
+  end
+
+  test "an ended process is forgotten" do
+    server = HttpServers.start(:listener, router: Router)
+    wanted = %{"resourceSubscriptions" => ["rows://1"]}
+
+    for _ <- 1..2 do
+      {peer, %{status: 200}} = HttpClient.open(server, modern("subscriptions/listen", %{"notifications" => wanted}))
+      HttpClient.message(peer)
+
+      [pid] = :pg.get_local_members(Changes, Router)
+      true = :erlang.suspend_process(pid)
+      for _ <- 1..@many, do: Changes.resource_updated(Router, "rows://1")
+      Process.exit(pid, :kill)
+      eventually(fn -> :pg.get_local_members(Changes, Router) == [] end)
+      assert [{^pid}] = :ets.tab2list(Changes.Missed)
+    end
+  end
+end
