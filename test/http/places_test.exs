@@ -173,6 +173,20 @@ defmodule McpServer.HttpPlacesTest do
   # Small segments, so that the buffers of loopback sockets are like those of a network: TCP_MAXSEG of Linux.
   @segments [{:raw, 6, 2, <<1_448::native-32>>}]
 
+  # Earlier, an answer behind bytes that nobody read counted nowhere: its own write had not begun.
+  test "no client has that leaves an answer behind other messages unread" do
+    server = reading_slowly()
+    session = session(server, "eve")
+    {peer, call} = start(server, "eve", session, 1, [recbuf: 2_048] ++ @segments)
+    # Less than 64 KiB, which the process of the request writes at once, and waits.
+    for _ <- 1..2, do: HttpScript.tell(call, {:log, :warning, String.duplicate("x", 40_000)})
+    HttpScript.tell(call, {:answer, @long})
+    HttpScript.gone(call)
+    eventually(fn -> HttpServers.stats(server).answer_bytes > 16_000_000 end)
+    HttpPeer.close(peer)
+    eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+  end
+
   # Earlier, the last 256 KiB of an answer were counted until the driver of the socket had them.
   test "no client has that leaves many answers unread" do
     server = reading_slowly()

@@ -5,7 +5,7 @@ defmodule McpServer.Http.Session.Transport do
 
   @behaviour McpServer.Connection.Transport
 
-  alias McpServer.{Conn, Session}
+  alias McpServer.{Conn, Quota, Session}
   alias McpServer.Connection.{InFlight, Timer}
   alias McpServer.Http.{Exchange, Mount, Sessions}
   alias McpServer.Http.Session.{Stream, StreamCollection, Tombstones}
@@ -15,12 +15,16 @@ defmodule McpServer.Http.Session.Transport do
   # The streams of a sealed session are numbered from a random number up to this one, and the events of its own stream.
   @numbers 1_000_000_000_000_000
 
+  # A shorter answer counts for nobody.
+  @long_bytes 64 * 1024
+
   @enforce_keys [:mount, :streams, :session]
-  defstruct [:mount, :streams, :session, :timer]
+  defstruct [:mount, :streams, :session, :timer, unsent: %{}]
 
   @typedoc """
   * `:session` – the session's constant data; its `:in_flight` also knows the time of the client's last request
   * `:timer` – the time of the next due work, and its timer
+  * `:unsent` – long answers behind bytes that their client has not read, by exchange: see `count_unsent/3`
   """
   @type t :: %__MODULE__{
           mount: Mount.t(),
@@ -36,7 +40,8 @@ defmodule McpServer.Http.Session.Transport do
             sealed?: boolean(),
             changed: [McpServer.Changes.change()]
           },
-          timer: Timer.t()
+          timer: Timer.t(),
+          unsent: %{reference() => {bytes :: pos_integer(), monitor :: reference()}}
         }
 
   @impl true
@@ -77,13 +82,18 @@ defmodule McpServer.Http.Session.Transport do
   def event(transport, :mcp_http_ended), do: {[:closed], ended(transport)}
 
   def event(transport, {:mcp_exchange, ref, {:sent, bytes}}) do
+    transport = if bytes > @long_bytes, do: forget_unsent(transport, ref), else: transport
+
     case StreamCollection.find(transport.streams, ref) do
       {:ok, stream} -> sent(transport, stream, bytes)
       :error -> {[], transport}
     end
   end
 
-  def event(transport, {:mcp_exchange, ref, :closed}), do: closed_by_peer(transport, ref)
+  def event(transport, {:mcp_exchange, ref, :closed}), do: transport |> forget_unsent(ref) |> closed_by_peer(ref)
+
+  def event(transport, {{:mcp_unsent_down, ref}, _monitor, :process, _pid, _reason}),
+    do: {[], forget_unsent(transport, ref)}
 
   def event(transport, {{:mcp_exchange_down, ref}, _monitor, :process, _pid, _reason}),
     do: closed_by_peer(transport, ref)
@@ -315,6 +325,8 @@ defmodule McpServer.Http.Session.Transport do
 
   defp write_stream({key, entries}, transport) do
     with {:ok, stream} <- StreamCollection.fetch(transport.streams, key) do
+      transport = count_unsent(transport, stream, entries)
+
       case Stream.write(stream, entries, transport.mount) do
         {:ok, stream} -> put(transport, key, stream)
         :done -> %{transport | streams: StreamCollection.drop(transport.streams, key)}
@@ -324,6 +336,37 @@ defmodule McpServer.Http.Session.Transport do
       :error -> transport
     end
   end
+
+  # The process of a request counts an answer when it writes it. An answer that waits behind other bytes counts here
+  # until then.
+  defp count_unsent(transport, %{phase: :streaming, queued: queued, exchange: %{ref: ref, pid: pid}}, entries)
+       when queued > 0 do
+    case for({_stream, {:answer, _standing}, message} <- entries, do: IO.iodata_length(message)) do
+      [bytes] when bytes > @long_bytes and not is_map_key(transport.unsent, ref) ->
+        :ok = Quota.take_anyway(account(transport), :answer_bytes, transport.session.client, bytes)
+        monitor = :erlang.monitor(:process, pid, tag: {:mcp_unsent_down, ref})
+        %{transport | unsent: Map.put(transport.unsent, ref, {bytes, monitor})}
+
+      _short ->
+        transport
+    end
+  end
+
+  defp count_unsent(transport, _stream, _entries), do: transport
+
+  defp forget_unsent(transport, ref) do
+    case Map.pop(transport.unsent, ref) do
+      {nil, _unsent} ->
+        transport
+
+      {{bytes, monitor}, unsent} ->
+        Process.demonitor(monitor, [:flush])
+        :ok = Quota.give(account(transport), :answer_bytes, transport.session.client, bytes)
+        %{transport | unsent: unsent}
+    end
+  end
+
+  defp account(%{session: %{in_flight: %{quota: quota}}}), do: Quota.own(quota)
 
   @impl true
   def congested?(transport, key) do
