@@ -1,5 +1,7 @@
 //! Lists that are not the same for every client, and requests for what is not there for some.
 
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use mcp_core::catalog::{Catalog, Grant, ListKind};
 use mcp_core::protocol::{Admission, Context, Hidden, MessageLimits, SessionContext, admit};
 use mcp_core::revision::Revision;
@@ -77,6 +79,33 @@ fn a_cursor_is_that_of_one_grant() {
     assert!(page(&catalog, &[0b01], Some("nothing")).is_none());
     let open = catalog.list(ListKind::Tools, Revision::V2026_07_28, Some(cursor));
     assert!(open.is_none());
+}
+
+/// Earlier, a client could compute its grant from a cursor, and so learned how many entries are
+/// hidden from it.
+#[test]
+fn a_cursor_does_not_tell_its_grant() {
+    let catalog = server();
+    let revision = Revision::V2026_07_28;
+    let cursor = |version: &[u8]| {
+        let grant = Grant(&[0b01]);
+        let tail = catalog.granted_list(ListKind::Tools, revision, None, grant, (&[], version));
+        let tail = String::from_utf8(tail.expect("a page")).expect("text");
+        let page: Value = serde_json::from_str(&format!("{{\"id\":1{tail}")).expect("JSON");
+        let cursor = page["result"]["nextCursor"]
+            .as_str()
+            .expect("a second page");
+        let bytes = URL_SAFE_NO_PAD.decode(cursor).expect("base64");
+        u64::from_be_bytes(bytes[1..9].try_into().expect("8 bytes"))
+    };
+    // The change of one byte at the end of what is hashed says nothing about the rest.
+    let differences: Vec<u32> = (0_u8..32)
+        .map(|byte| (cursor(&[byte]) ^ cursor(&[byte ^ 1])).count_ones())
+        .collect();
+    assert!(
+        differences.iter().all(|bits| (12..=52).contains(bits)),
+        "{differences:?}"
+    );
 }
 
 fn admitted(

@@ -5,6 +5,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
 
 use super::ListKind;
 
@@ -32,17 +33,36 @@ pub(super) fn decode(text: &str, kind: ListKind, fingerprint: u64) -> Option<u32
     known.then(|| u32::from_be_bytes(page))
 }
 
-/// An FNV-1a hash. It only distinguishes catalogues and gives no security.
+/// A SHA-256 digest of a definition. Clients see only its first bytes.
 #[must_use]
-pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
-    fingerprint_of(0xcbf2_9ce4_8422_2325, &[bytes])
+pub(super) fn digest(definition: &[u8]) -> [u8; 32] {
+    Sha256::digest(definition).into()
 }
 
-/// The fingerprint of the part of a catalogue that `parts` describe.
+/// The fingerprint of a whole catalogue.
 #[must_use]
-pub(super) fn fingerprint_of(catalog: u64, parts: &[&[u8]]) -> u64 {
-    let bytes = parts.iter().flat_map(|part| part.iter());
-    bytes.fold(catalog, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+pub(super) fn fingerprint(digest: &[u8; 32]) -> u64 {
+    let (first, _rest) = digest.split_first_chunk::<8>().unwrap_or((&[0; 8], &[]));
+    u64::from_be_bytes(*first)
+}
+
+/// The fingerprint of the part of a catalogue that `parts` describe. It does not tell a client which
+/// part that is, because most of `catalog` is unknown to it.
+#[must_use]
+pub(super) fn fingerprint_of(catalog: &[u8; 32], parts: &[&[u8]]) -> u64 {
+    let mut hasher = Sha256::new();
+    hasher.update(catalog);
+    for part in parts {
+        hasher.update((part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    fingerprint(&hasher.finalize().into())
+}
+
+/// A number for a name, by FNV-1a. It gives no security.
+#[must_use]
+pub(super) fn number(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }

@@ -68,6 +68,7 @@ pub struct Catalog<J: Json> {
     filtered: [bool; 4],
     guarded: [Vec<usize>; 4],
     page_size: usize,
+    digest: [u8; 32],
     fingerprint: u64,
     tools: Vec<ToolTarget<J>>,
     tool_names: BTreeMap<String, usize>,
@@ -86,7 +87,8 @@ impl<J: Json> Catalog<J> {
     /// # Errors
     /// [`CatalogError`] naming the invalid entry.
     pub fn build(definition: &[u8], limits: &CatalogLimits) -> Result<Self, CatalogError> {
-        let fingerprint = cursor::fingerprint(definition);
+        let digest = cursor::digest(definition);
+        let fingerprint = cursor::fingerprint(&digest);
         let definition = Definition::read(definition)?;
         let dynamic = dynamic_lists(&definition.dynamic)?;
         let capabilities = Capabilities::of(&definition, &dynamic);
@@ -127,6 +129,7 @@ impl<J: Json> Catalog<J> {
             capabilities,
             lists,
             dynamic,
+            digest,
             fingerprint,
             tools,
             prompts,
@@ -162,7 +165,7 @@ impl<J: Json> Catalog<J> {
         grant: Grant<'_>,
         (more, version): (&[&[u8]], &[u8]),
     ) -> Option<Vec<u8>> {
-        let fingerprint = cursor::fingerprint_of(self.fingerprint, &[grant.0, version]);
+        let fingerprint = cursor::fingerprint_of(&self.digest, &[grant.0, version]);
         let page = match cursor {
             None => 0,
             Some(text) => cursor::decode(text, kind, fingerprint)?,
@@ -246,7 +249,7 @@ impl<J: Json> Catalog<J> {
             })
             .filter(|entry| fits(*entry))
             .collect();
-        let number = cursor::fingerprint(name.as_bytes());
+        let number = cursor::number(name);
         let chosen = number.checked_rem(u64::try_from(guarded.len()).ok()?)?;
         guarded.get(usize::try_from(chosen).ok()?).copied()
     }
