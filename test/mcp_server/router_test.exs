@@ -240,6 +240,7 @@ defmodule McpServer.RouterTest do
                cache_scope: :private,
                page_size: 1_000,
                scopes: nil,
+               context: nil,
                formats: ~w(date date-time email ipv4 ipv6 uri uuid),
                repair: false,
                debug_errors: {:unless_configured, true},

@@ -33,8 +33,8 @@ defmodule McpServer.Dispatch.OutcomeTest do
     @tag req: "T4"
     test "everything else is invalid" do
       for garbage <-
-            [nil, :ok, {:ok}, {:ok, nil}, {:ok, self()}, {1, 2, 3, 4, 5}, 1, {:error, :reason}, {:error, %{a: 1}}] ++
-              [{:error, <<255>>}, {:ok, ~D[2020-01-01]}, {:error, :not_found}] do
+            [nil, :ok, {:ok}, {:ok, nil}, {:ok, self()}, {1, 2, 3, 4, 5}, 1, {:error, {:reason}}, {:error, %{a: 1}}] ++
+              [{:error, <<255>>}, {:ok, ~D[2020-01-01]}, {:error, nil}] do
         assert of(:tool, garbage) == {:invalid, garbage}
       end
     end
@@ -68,7 +68,7 @@ defmodule McpServer.Dispatch.OutcomeTest do
 
     test "not found is not an error in words" do
       assert of(:resource, {:error, :not_found}) == {:error, :not_found}
-      assert of(:prompt, {:error, :not_found}) == {:invalid, {:error, :not_found}}
+      assert of(:prompt, {:error, :not_found}) == {:error, "Not found"}
     end
 
     @tag req: "T4"
