@@ -20,7 +20,7 @@ defmodule McpServer.Application do
       :ok = McpServer.Dispatch.ToolPlaces.create_tables()
       :ok = McpServer.RateLimit.create_table()
       :ok = McpServer.Http.Sessions.create_table()
-      :ok = McpServer.Changes.create_table()
+      :ok = McpServer.Changes.create_tables()
       :ok = McpServer.Auth.Issuer.create_table()
       :ok = McpServer.Auth.Cache.create_table()
       :ok = McpServer.Auth.Tenants.create_table()

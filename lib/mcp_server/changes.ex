@@ -32,6 +32,10 @@ defmodule McpServer.Changes do
   # The processes of clients that have missed changes.
   @missed Module.concat(__MODULE__, Missed)
 
+  # The streams that want a change, and the changes that a stream wants.
+  @streams Module.concat(__MODULE__, Streams)
+  @wanted Module.concat(__MODULE__, Wanted)
+
   # The message queue length of a client's process at which messages are dropped.
   @most_waiting 1_000
 
@@ -99,11 +103,15 @@ defmodule McpServer.Changes do
   defp busy?(pid),
     do: match?({:message_queue_len, waiting} when waiting >= @most_waiting, Process.info(pid, :message_queue_len))
 
-  # Makes the table of the clients' processes that miss changes. The calling process owns it.
+  # Makes the tables. The calling process owns them.
   @doc false
-  @spec create_table() :: :ok
-  def create_table do
+  @spec create_tables() :: :ok
+  def create_tables do
     :ets.new(@missed, [:named_table, :public, write_concurrency: true])
+
+    for table <- [@streams, @wanted],
+        do: :ets.new(table, [:named_table, :public, :ordered_set, write_concurrency: true])
+
     :ok
   end
 
@@ -118,12 +126,34 @@ defmodule McpServer.Changes do
   @spec listen(router :: module()) :: :ok
   def listen(router), do: :pg.join(__MODULE__, router, self())
 
-  # Unsubscribes the calling process.
+  # Subscribes a stream to these changes only. Others do not wake its process.
+  @doc false
+  @spec listen(router :: module(), [change()]) :: :ok
+  def listen(router, changes) do
+    :ets.insert(@wanted, for(change <- changes, do: {{self(), {router, change}}}))
+    :ets.insert(@streams, for(change <- changes, do: {{{router, change}, self()}}))
+    :pg.join(__MODULE__, {router, :streams}, self())
+  end
+
+  # Unsubscribes the calling process, which is a stream.
   @doc false
   @spec unlisten(router :: module()) :: :ok
   def unlisten(router) do
-    :ok = :pg.leave(__MODULE__, router, self())
+    :ok = :pg.leave(__MODULE__, {router, :streams}, self())
+    ended(self())
     forget()
+  end
+
+  # Forgets a stream whose process has ended.
+  @doc false
+  @spec ended(pid()) :: :ok
+  def ended(stream) do
+    for [wanted] <- :ets.match(@wanted, {{stream, :"$1"}}) do
+      :ets.delete(@streams, {wanted, stream})
+      :ets.delete(@wanted, {stream, wanted})
+    end
+
+    :ok
   end
 
   defp forget do
@@ -140,8 +170,10 @@ defmodule McpServer.Changes do
   # For a change of this node's state: notifies only the clients of this node.
   @doc false
   @spec publish_here(router :: module(), change(), Recipient.t()) :: :ok
-  def publish_here(router, change, recipient \\ :router),
-    do: tell(:pg.get_local_members(__MODULE__, router), change, recipient)
+  def publish_here(router, change, recipient \\ :router) do
+    streams = for [pid] <- :ets.match(@streams, {{{router, change}, :"$1"}}), do: pid
+    tell(:pg.get_local_members(__MODULE__, router) ++ streams, change, recipient)
+  end
 
   # Ends the streams without a session on this node by that time, in `System.monotonic_time/1` milliseconds.
   @doc false
@@ -153,18 +185,42 @@ defmodule McpServer.Changes do
   @spec disconnect_here(router :: module(), Recipient.t()) :: :ok
   def disconnect_here(router, recipient), do: send_here(router, {:mcp_disconnect, recipient})
 
-  defp send_here(router, message), do: Enum.each(:pg.get_local_members(__MODULE__, router), &send(&1, message))
+  defp send_here(router, message), do: Enum.each(listeners_here(router), &send(&1, message))
 
-  # The groups with listeners on this node: routers, and nodes of a cluster.
+  # The sessions and streams of a router on this node.
+  @doc false
+  @spec listeners_here(router :: module()) :: [pid()]
+  def listeners_here(router), do: Enum.flat_map(groups(router), &:pg.get_local_members(__MODULE__, &1))
+
+  defp groups(router), do: [router, {router, :streams}]
+
+  # What has listeners on this node: routers, and nodes of a cluster.
   @doc false
   @spec listened_to_here() :: [module()]
-  def listened_to_here, do: :pg.which_local_groups(__MODULE__)
+  def listened_to_here, do: for(group <- :pg.which_local_groups(__MODULE__), uniq: true, do: router(group))
+
+  defp router({router, :streams}), do: router
+  defp router(router), do: router
 
   @doc false
   @spec publish(router :: module(), change(), Recipient.t()) :: :ok
   def publish(router, change, recipient) do
-    for node <- Home.others(), do: :erpc.cast(node, __MODULE__, :publish_here, [router, change, recipient])
+    for node <- listening(router), do: :erpc.cast(node, __MODULE__, :publish_here, [router, change, recipient])
     publish_here(router, change, recipient)
+  end
+
+  # Other nodes with listeners. A single node need not look at all of its own.
+  defp listening(router) do
+    if Node.list() == [],
+      do: [],
+      else:
+        for(
+          group <- groups(router),
+          pid <- :pg.get_members(__MODULE__, group),
+          node(pid) != node(),
+          uniq: true,
+          do: node(pid)
+        )
   end
 
   defp tell(listeners, change, :router), do: Enum.each(listeners, &tell(&1, {:mcp_change, change}))

@@ -33,6 +33,8 @@ defmodule McpServer.HttpHeldByClientsTest do
     {:table, McpServer.DualResponse.Store.ETS} => [:results, :result_bytes],
     {:table, McpServer.DualResponse.Rest.Pages} => [:page_bytes],
     {:table, McpServer.Auth.Cache} => [:tokens],
+    {:table, McpServer.Changes.Streams} => [:streams, :subscription_bytes],
+    {:table, McpServer.Changes.Wanted} => [:streams, :subscription_bytes],
     {:table, McpServer.Once} => [:proofs, :consents],
     {:process, McpServer.HttpServer.Acceptor} => [:connections],
     {:process, McpServer.Connection} => [:sessions],

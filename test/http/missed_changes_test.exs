@@ -21,7 +21,7 @@ defmodule McpServer.HttpMissedChangesTest do
 
   # As a write does that its client does not read.
   defp held_up(fun) do
-    [pid] = :pg.get_local_members(Changes, Router)
+    [pid] = Changes.listeners_here(Router)
     true = :erlang.suspend_process(pid)
     fun.(pid)
     true = :erlang.resume_process(pid)
@@ -74,6 +74,32 @@ defmodule McpServer.HttpMissedChangesTest do
     assert uris([HttpClient.message(stream)]) == ["rows://2"]
   end
 
+  # Earlier, each change woke all listeners of the router.
+  test "a stream is not woken by what it does not want" do
+    server = HttpServers.start(:listener, router: Router)
+    wanted = %{"resourceSubscriptions" => ["rows://1"]}
+    {peer, %{status: 200}} = HttpClient.open(server, modern("subscriptions/listen", %{"notifications" => wanted}))
+    HttpClient.message(peer)
+
+    held_up(fn pid ->
+      for n <- 2..9, do: Changes.resource_updated(Router, "rows://#{n}")
+      Changes.tools_changed(Router)
+      assert {:message_queue_len, 0} = Process.info(pid, :message_queue_len)
+      Changes.resource_updated(Router, "rows://1")
+      assert {:message_queue_len, 1} = Process.info(pid, :message_queue_len)
+    end)
+
+    assert uris([HttpClient.message(peer)]) == ["rows://1"]
+    HttpPeer.close(peer)
+    eventually(fn -> Changes.listeners_here(Router) == [] end)
+    assert streams() == {[], []}
+  end
+
+  defp streams do
+    of_router = :ets.match(Changes.Streams, {{{Router, :"$1"}, :_}})
+    {of_router, :ets.match(Changes.Wanted, {{:_, {Router, :"$1"}}})}
+  end
+
   test "an ended process is forgotten" do
     server = HttpServers.start(:listener, router: Router)
     wanted = %{"resourceSubscriptions" => ["rows://1"]}
@@ -82,12 +108,13 @@ defmodule McpServer.HttpMissedChangesTest do
       {peer, %{status: 200}} = HttpClient.open(server, modern("subscriptions/listen", %{"notifications" => wanted}))
       HttpClient.message(peer)
 
-      [pid] = :pg.get_local_members(Changes, Router)
+      [pid] = Changes.listeners_here(Router)
       true = :erlang.suspend_process(pid)
       for _ <- 1..@many, do: Changes.resource_updated(Router, "rows://1")
       Process.exit(pid, :kill)
-      eventually(fn -> :pg.get_local_members(Changes, Router) == [] end)
+      eventually(fn -> Changes.listeners_here(Router) == [] end)
       assert [{^pid}] = :ets.tab2list(Changes.Missed)
+      eventually(fn -> streams() == {[], []} end)
     end
   end
 end

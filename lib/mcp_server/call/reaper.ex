@@ -9,6 +9,7 @@ defmodule McpServer.Call.Reaper do
 
   use GenServer
 
+  alias McpServer.Changes
   alias McpServer.Connection.{InFlight, Report, Unended}
   alias McpServer.Quota
   alias McpServer.Quota.{Client, Keeper}
@@ -88,6 +89,7 @@ defmodule McpServer.Call.Reaper do
 
   defp clean_up(processes) do
     for %{pid: pid, reason: reason} <- processes, reason not in [:normal, :shutdown], do: OpenSessions.ended(pid)
+    for %{pid: pid, taken: taken} <- processes, :streams in taken, do: Changes.ended(pid)
     # Scans all requests and all processes only once for all ended processes.
     holders = for %{pid: pid, taken: taken} <- processes, :exchanges in taken, into: MapSet.new(), do: pid
     if MapSet.size(holders) > 0, do: InFlight.holders_down(holders)

@@ -59,7 +59,7 @@ defmodule McpServer.Http.ListenStream do
 
   # The acknowledgement is the stream's first message. Earlier changes do not concern a new stream.
   defp open(mount, %{id: id, revision: revision, arguments: filter}, subscription, origin, sink) do
-    :ok = Changes.listen(mount.router)
+    :ok = Changes.listen(mount.router, Subscription.wanted(subscription, MapSet.new([:all])))
 
     stream = %__MODULE__{
       mount: mount,

@@ -22,6 +22,6 @@ defmodule McpServer.Telemetry.Usage do
 
   # A group that is not a router contains the nodes of a cluster.
   defp listeners(group) do
-    if function_exported?(group, :__mcp__, 1), do: length(:pg.get_local_members(Changes, group)), else: 0
+    if function_exported?(group, :__mcp__, 1), do: length(Changes.listeners_here(group)), else: 0
   end
 end
