@@ -106,6 +106,33 @@ defmodule McpServer.HttpSessionCallsTest do
     assert echo(session, 2) == 404
   end
 
+  # Earlier, a holder could hear of the call's end while it had the request, and answered with an error of the call.
+  test "of a session that has ended are no longer their holders' when they are killed" do
+    in_flight = InFlight.new(1, Quota.new(:server, %{}), nil, {100, :infinity})
+    session = spawn(fn -> :ok end)
+    request = %McpServer.Request{id: 1, method: "tools/call", revision: "2025-11-25", kind: :tool}
+    :ok = InFlight.claim(in_flight, session, %{request: request, bytes: 0})
+    {call, monitor} = spawn_monitor(fn -> Process.sleep(:infinity) end)
+    true = InFlight.put(session, 1, call)
+
+    ended = traced(fn -> InFlight.session_down(session) end)
+    assert [{:ets, :delete, [InFlight, {^session, 1}]}, {:erlang, :exit, [^call, :kill]}] = ended
+    assert_receive {:DOWN, ^monitor, :process, ^call, :killed}
+    assert_received {:mcp_session_down, ^session}
+  end
+
+  # What a function deletes from tables and ends, in order.
+  defp traced(fun) do
+    calls = [{:ets, :delete, 2}, {:erlang, :exit, 2}]
+    runner = spawn_link(fn -> receive do: (:go -> fun.()) end)
+    for call <- calls, do: :erlang.trace_pattern(call, true, [])
+    :erlang.trace(runner, true, [:call])
+    send(runner, :go)
+    done = for _ <- calls, do: assert_receive({:trace, ^runner, :call, _called})
+    for call <- calls, do: :erlang.trace_pattern(call, false, [])
+    for {:trace, _pid, :call, called} <- done, do: called
+  end
+
   both "that have a stream end with a session that is killed, and so does the stream", %{server: server} do
     session = HttpSession.open(server)
     {peer, call} = start(session, 1)

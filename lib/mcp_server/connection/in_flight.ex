@@ -342,9 +342,10 @@ defmodule McpServer.Connection.InFlight do
     rows = :ets.select(@table, [{{{session, :"$1"}, :_, :"$2", :"$3", :_}, [], [{{:"$1", :"$2", :"$3"}}]}])
 
     for {id, holder, call} <- rows do
-      if call, do: Process.exit(call, :kill)
+      # The row goes first: with it the holder would answer for the call that is killed here.
       :ets.delete(@table, {session, id})
       send(holder, {:mcp_session_down, session})
+      if call, do: Process.exit(call, :kill)
       # While there was the row, its end was the session's to report.
       if call != nil and not Process.alive?(holder), do: Report.abandoned(holder, call)
     end
