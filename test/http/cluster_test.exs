@@ -42,7 +42,8 @@ for {name, kind, place} <- [
       stream = HttpSession.get(HttpSession.open(other.server))
 
       # The nodes exchange their subscribers asynchronously.
-      eventually(fn -> length(HttpVm.call(one, :pg, :get_members, [Changes, HttpRouter])) >= 2 end)
+      for group <- [HttpRouter, {HttpRouter, :streams}],
+          do: eventually(fn -> HttpVm.call(one, :pg, :get_members, [Changes, group]) != [] end)
 
       HttpVm.call(one, Changes, :tools_changed, [HttpRouter])
       assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(peer)
