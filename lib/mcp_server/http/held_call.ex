@@ -8,7 +8,6 @@ defmodule McpServer.Http.HeldCall do
   alias McpServer.Dispatch.{Answer, Failure, Handler}
   alias McpServer.Http.{Mount, SessionCall, Sink, StatelessCall}
   alias McpServer.Protocol
-  alias McpServer.Quota.Client
 
   @type t :: StatelessCall.t() | SessionCall.t()
 
@@ -37,7 +36,7 @@ defmodule McpServer.Http.HeldCall do
   @doc "Ends the call's process, by force after its grace period. A result that it still sends is dropped."
   @spec stop(t(), :cancelled | :timeout) :: true
   def stop(call, why) do
-    client = Client.new(call.origin.principal, Sink.peer(call.sink))
+    client = Sink.client(call.sink, call.origin.principal)
     Call.stop(call.pid, Handler.grace(call.origin.catalog, call.request), why, client)
     Process.demonitor(call.monitor, [:flush])
   end

@@ -10,7 +10,6 @@ defmodule McpServer.Http.Pipeline do
   alias McpServer.{Auth, Catalog, Conn, Request}
   alias McpServer.Connection.{Calls, InFlight}
   alias McpServer.Http.{Exchange, Hook, Mount, SessionCall, Sessions, Sink, StatelessCall, Usage}
-  alias McpServer.Quota.Client
   alias McpServer.Http.Cluster.{FarSink, Proxy}
   alias McpServer.Native.Dirty
   alias McpServer.Protocol.HTTP
@@ -95,7 +94,7 @@ defmodule McpServer.Http.Pipeline do
   defp in_session(%{mount: mount, context: context} = request, :get, {pid, _facts}, sink) do
     listen = &{:mcp_http_listen, &1, context.last_event_id}
 
-    if Sink.behind?(sink, Client.new(request.principal, Sink.peer(sink))),
+    if Sink.behind?(sink, Sink.client(sink, request.principal)),
       do: overloaded(mount, sink),
       else: hand(sink, request, pid, listen, ends_at(mount, request.auth))
   end
@@ -146,8 +145,7 @@ defmodule McpServer.Http.Pipeline do
   @spec deliver(HTTP.outcome(), map(), {pid(), Sessions.context()} | nil, Catalog.t(), Sink.t()) :: Sink.t()
   def deliver({:reply, status, reply}, %{mount: mount, principal: principal}, session, _catalog, sink) do
     {status, reply} = claimed(session, status, reply)
-    client = Client.new(principal, Sink.peer(sink))
-    Sink.counted(sink, client, reply, &Sink.reply(&1, status, Mount.json(), reply), &overloaded(mount, &1))
+    Sink.counted(sink, principal, reply, &Sink.reply(&1, status, Mount.json(), reply), &overloaded(mount, &1))
   end
 
   def deliver(:ignore, _request, _session, _catalog, sink), do: Sink.reply(sink, 202, [], [])
@@ -255,7 +253,7 @@ defmodule McpServer.Http.Pipeline do
   defp hand(sink, %{principal: principal, context: %{session_id: id}}, pid, message, ends_at) do
     exchange = Exchange.new()
     send(pid, message.(exchange))
-    terms = Exchange.session_gone(id, Client.new(principal, Sink.peer(sink)))
+    terms = Exchange.session_gone(id, Sink.client(sink, principal))
     Exchange.run(exchange, sink, pid, terms, ends_at)
   end
 

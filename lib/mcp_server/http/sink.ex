@@ -100,13 +100,17 @@ defmodule McpServer.Http.Sink do
   end
 
   @doc """
-  Writes an answer that no call has made. A client that has left too much unread gets `refuse` in place of a long one.
+  Writes an answer that no call has made. A principal that has left too much unread gets `refuse` in place of a long one.
   """
-  @spec counted(t(), Client.t(), iodata(), (t() -> t()), refuse :: (t() -> t())) :: t()
-  def counted(sink, client, answer, write, refuse) do
-    if IO.iodata_length(answer) > @long_bytes and behind?(sink, client),
-      do: refuse.(sink),
-      else: counted(sink, client, answer, write)
+  @spec counted(t(), principal :: term(), iodata(), (t() -> t()), refuse :: (t() -> t())) :: t()
+  def counted(sink, principal, answer, write, refuse) do
+    # Most answers are short, and need no client.
+    if IO.iodata_length(answer) <= @long_bytes do
+      write.(sink)
+    else
+      client = client(sink, principal)
+      if behind?(sink, client), do: refuse.(sink), else: counted(sink, client, answer, write)
+    end
   end
 
   @doc "Whether the client has left so much unread that its next request is refused."
@@ -124,6 +128,10 @@ defmodule McpServer.Http.Sink do
   def peer(%{conn: %{remote_ip: address}}), do: address
   def peer(%{peer: {address, _port}}), do: address
   def peer(_unknown), do: nil
+
+  @doc "Who has the share of what a request takes: its principal, or without one the client at the address of its peer."
+  @spec client(t(), principal :: term()) :: Client.t()
+  def client(sink, principal), do: Client.new(principal, peer(sink))
 
   @doc "Who has the share of what a request takes before its principal is known: the client at the address of its peer."
   @spec address(t()) :: Client.t()

@@ -19,6 +19,7 @@ defmodule McpServer.Http.StatelessCall do
     :sink,
     :origin,
     :request,
+    :client,
     :pid,
     :monitor,
     :deadline,
@@ -42,6 +43,7 @@ defmodule McpServer.Http.StatelessCall do
 
   @typedoc """
   * `:request` – without its arguments, of which the call has a copy
+  * `:client` – who the call counts for
   * `:deadline` – when the call times out; `:stream_at` – when a stream is opened, or sends a keep-alive
   * `:ends_at` – when the server ends, once it drains
   * `:phase` – `:streaming` once the response has begun
@@ -51,6 +53,7 @@ defmodule McpServer.Http.StatelessCall do
           sink: Sink.t(),
           origin: origin(),
           request: Request.t(),
+          client: Client.t(),
           pid: pid() | nil,
           monitor: reference() | nil,
           deadline: integer() | nil,
@@ -74,14 +77,14 @@ defmodule McpServer.Http.StatelessCall do
   def serve(mount, request, origin, sink), do: call(mount, request, origin, sink)
 
   defp call(mount, request, origin, sink) do
-    client = Client.new(origin.principal, Sink.peer(sink))
+    client = Sink.client(sink, origin.principal)
     quota = sink.account.quota
     bytes = Sink.argument_bytes(sink)
 
     case take(quota, client, bytes) do
       :ok ->
         shares = ToolPlaces.shares(quota, client, mount.usage.tool_bounds)
-        answered = run(mount, request, origin, sink, shares)
+        answered = run(mount, request, origin, {sink, client}, shares)
         :ok = Quota.give(quota, :argument_bytes, client, bytes)
         :ok = Quota.give(quota, :calls, client, 1)
         go_on(answered, mount, request, origin)
@@ -108,7 +111,7 @@ defmodule McpServer.Http.StatelessCall do
 
   defp go_on(sink, _mount, _request, _origin), do: sink
 
-  defp run(mount, request, origin, sink, shares) do
+  defp run(mount, request, origin, {sink, client}, shares) do
     %{catalog: catalog, base: base, events?: events?} = origin
     %{router: router, bounds: bounds} = mount
     conn = %{base | log_level: request.log_level, router: router}
@@ -120,6 +123,7 @@ defmodule McpServer.Http.StatelessCall do
 
     call = %__MODULE__{
       mount: mount,
+      client: client,
       sink: sink |> Sink.forget() |> Sink.release(),
       origin: origin,
       request: Request.summary(request),
@@ -245,15 +249,13 @@ defmodule McpServer.Http.StatelessCall do
   end
 
   defp respond(%{phase: :waiting} = call, standing, reply),
-    do: Sink.counted(call.sink, client(call), reply, &HeldCall.reply(call.mount, &1, standing, reply))
+    do: Sink.counted(call.sink, call.client, reply, &HeldCall.reply(call.mount, &1, standing, reply))
 
   defp respond(call, _standing, reply) do
     event = HTTP.event(nil, reply)
-    {_written, sink} = Sink.counted(call.sink, client(call), event, &Sink.chunk(&1, event))
+    {_written, sink} = Sink.counted(call.sink, call.client, event, &Sink.chunk(&1, event))
     Sink.finish(sink)
   end
-
-  defp client(%{origin: %{principal: principal}, sink: sink}), do: Client.new(principal, Sink.peer(sink))
 
   defp fail(call, failure), do: respond(call, :ok, HeldCall.failed(call, failure))
 

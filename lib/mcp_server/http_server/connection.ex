@@ -10,7 +10,7 @@ defmodule McpServer.HttpServer.Connection do
   alias McpServer.HttpServer.{Body, Polling, Socket}
   alias McpServer.Native.Dirty
   alias McpServer.Protocol.{HTTP, Outcome}
-  alias McpServer.Quota.{Client, Keeper}
+  alias McpServer.Quota.Keeper
 
   # An idle connection frees its heap after this time, in milliseconds.
   @rest_ms 500
@@ -123,9 +123,8 @@ defmodule McpServer.HttpServer.Connection do
 
   defp answer({:reply, response, used, flow}, identity, sink) do
     {_request, sink} = Socket.take(sink, used)
-    client = Client.new(identity.principal, Sink.peer(sink))
     write = &Socket.write(&1, response)
-    Sink.counted(flow(sink, flow), client, response, write, &Pipeline.overloaded(sink.mount, &1))
+    Sink.counted(flow(sink, flow), identity.principal, response, write, &Pipeline.overloaded(sink.mount, &1))
   end
 
   defp answer({:refuse, response, used, framing, flow}, _identity, sink) do

@@ -10,7 +10,6 @@ defmodule McpServer.Http.Cluster.Proxy do
   alias McpServer.{Auth, Conn}
   alias McpServer.Http.{Exchange, Hook, Mount, Pipeline, Sessions, Sink}
   alias McpServer.Http.Cluster.FarSink
-  alias McpServer.Quota.Client
 
   @typedoc "The receiving node's knowledge of a request: principal, place and the initial conn of a handler."
   @type known :: %{principal: term(), auth: Auth.t() | nil, place: Mount.place(), base: Conn.t()}
@@ -31,7 +30,7 @@ defmodule McpServer.Http.Cluster.Proxy do
         head = Map.take(head, [:method, :target, :authority, :headers, :peer])
         known = %{principal: request.principal, auth: request.auth, place: Mount.place(request.mount), base: base}
         :erpc.cast(node, __MODULE__, :serve, [exchange, id, head, known, body])
-        gone = Exchange.session_gone(id, Client.new(request.principal, Sink.peer(sink)))
+        gone = Exchange.session_gone(id, Sink.client(sink, request.principal))
         terms = gone |> Map.put(:drain, drain(request)) |> again(request, body)
         Exchange.run(exchange, sink, nil, terms, ends_at(request))
       end)
