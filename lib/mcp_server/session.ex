@@ -143,13 +143,12 @@ defmodule McpServer.Session do
   # The tag keeps handles apart from session ids, so a client cannot use a session's id as a handle.
   defp with_handle(conn, handle), do: Conn.put_private(conn, __MODULE__, {:handle, handle})
 
-  # Deletes the values of a session that its client has ended, in another process, because the store may be slow.
+  # Deletes the values of a session that its client has ended.
   @doc false
-  @spec forget(Conn.t()) :: :ok
+  @spec forget(Conn.t()) :: :ok | {:error, :unavailable}
   def forget(conn) do
     {:ok, {key, _client}} = place(conn)
-    _pid = spawn(fn -> SessionStore.delete(key) end)
-    :ok
+    SessionStore.delete(key)
   end
 
   defp change(conn, fun) do

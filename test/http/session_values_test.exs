@@ -2,8 +2,9 @@ defmodule McpServer.HttpSessionValuesTest do
   # Values that handlers store in a session, as seen by the client. Not async: the secret is the application's.
   use McpServer.HttpCase, async: false
 
+  alias McpServer.Call.Reaper
   alias McpServer.Http.Sessions
-  alias McpServer.{DualResponses, SessionStore}
+  alias McpServer.{DualResponses, Quota, SessionStore}
 
   @moduletag :capture_log
 
@@ -36,6 +37,49 @@ defmodule McpServer.HttpSessionValuesTest do
       before = SessionStore.ETS.bytes()
       assert HttpSession.delete(session).status == 204
       eventually(fn -> SessionStore.ETS.bytes() < before end)
+    end
+
+    defmodule Slow do
+      @moduledoc false
+      @behaviour SessionStore
+      @impl true
+      def get(_test, _key), do: :none
+      @impl true
+      def put(_test, _key, _value, _ttl, _holder), do: :ok
+      @impl true
+      def delete(test, _key) do
+        send(test, {:deletes, self()})
+        receive do: (:deleted -> :ok)
+      end
+    end
+
+    # Earlier, each ended session left a process that waited for its store.
+    test "keep the place of their session where too many of a client's wait for a slow store" do
+      Application.put_env(:mcp_server, :session_store, {Slow, self()})
+      on_exit(fn -> Application.delete_env(:mcp_server, :session_store) end)
+      server = HttpServers.start(:listener)
+      [first, second] = for _ <- 1..2, do: HttpSession.open(server)
+      assert HttpSession.delete(first).status == 204
+      assert_receive {:deletes, first_deletes}
+
+      others = fill_cleanups()
+      deletion = Task.async(fn -> HttpSession.delete(second) end)
+      assert_receive {:deletes, second_deletes}
+      assert Task.yield(deletion, 100) == nil
+      send(second_deletes, :deleted)
+      assert Task.await(deletion).status == 204
+
+      for pid <- [first_deletes | others], do: send(pid, :deleted)
+      eventually(fn -> Quota.held(Quota.of_node(), :cleanups) == 0 end)
+    end
+
+    defp fill_cleanups(processes \\ []) do
+      pid = spawn(fn -> receive(do: (:deleted -> :ok)) end)
+
+      case Reaper.kill_after(pid, 600_000, nil) do
+        :ok -> fill_cleanups([pid | processes])
+        :full -> [pid | processes]
+      end
     end
 
     test "a store for sessions knows the ended ones on nodes that are not connected" do

@@ -22,30 +22,51 @@ defmodule McpServer.Call.Reaper do
   Kills a client's process after so many milliseconds, unless it ends before. Returns `:full` if too many processes of the
   client or of the node have such a time.
 
-  Both messages are sent to a name, so they survive a restart of this process, and the caller does not fail meanwhile.
+  Both messages are sent to a name, so the caller does not fail while this process restarts.
   """
   @spec kill_after(pid(), pos_integer(), Client.t()) :: :ok | :full
   def kill_after(pid, milliseconds, client) do
     with :ok <- Quota.take(Quota.of_node(), :cleanups, client, 1) do
       timer = Process.send_after(__MODULE__, {:kill, pid}, milliseconds)
-      Process.send_after(__MODULE__, {:cleans_up, pid, client, timer}, 0)
+      send({__MODULE__, node()}, {:cleans_up, pid, client, timer})
       :ok
     end
   end
 
   @impl true
   def init(nil) do
+    # `terminate/2` runs when the application stops.
+    Process.flag(:trap_exit, true)
     # Whoever cleaned up before a restart of this process is not counted any more.
     :ok = Quota.reset(Quota.of_node(), :cleanups)
     {:ok, %{}}
   end
 
+  # Nobody would end these processes after this one.
+  @impl true
+  def terminate(:shutdown, cleanups) do
+    for {_monitor, {pid, _client, _timer}} <- cleanups, do: Process.exit(pid, :kill)
+    kill_new()
+  end
+
+  def terminate(_reason, _cleanups), do: :ok
+
+  defp kill_new do
+    receive do
+      {:cleans_up, pid, _client, _timer} ->
+        Process.exit(pid, :kill)
+        kill_new()
+    after
+      0 -> :ok
+    end
+  end
+
   @impl true
   def handle_info({:cleans_up, pid, client, timer}, cleanups),
-    do: {:noreply, Map.put(cleanups, Process.monitor(pid), {client, timer})}
+    do: {:noreply, Map.put(cleanups, Process.monitor(pid), {pid, client, timer})}
 
   def handle_info({:DOWN, monitor, :process, _pid, _reason}, cleanups) when is_map_key(cleanups, monitor) do
-    {{client, timer}, cleanups} = Map.pop!(cleanups, monitor)
+    {{_pid, client, timer}, cleanups} = Map.pop!(cleanups, monitor)
     Process.cancel_timer(timer, async: true, info: false)
     :ok = Quota.give(Quota.of_node(), :cleanups, client, 1)
     {:noreply, cleanups}

@@ -58,6 +58,15 @@ defmodule McpServer.Call.ReaperTest do
     assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}, 30_000
   end
 
+  # Earlier, they survived the stop, and nobody ended them any more.
+  test "processes that clean up end when the application stops" do
+    {pid, monitor} = spawn_monitor(fn -> Process.sleep(:infinity) end)
+    assert Reaper.kill_after(pid, 600_000, nil) == :ok
+    on_exit(fn -> Supervisor.restart_child(McpServer.Supervisor, Reaper) end)
+    :ok = Supervisor.terminate_child(McpServer.Supervisor, Reaper)
+    assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}
+  end
+
   # Bandit clears the process dictionary of a connection's process between requests.
   defmodule Forgetful do
     @moduledoc false

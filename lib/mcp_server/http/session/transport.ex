@@ -5,6 +5,7 @@ defmodule McpServer.Http.Session.Transport do
 
   @behaviour McpServer.Connection.Transport
 
+  alias McpServer.Call.Reaper
   alias McpServer.{Conn, Quota, Session}
   alias McpServer.Connection.{InFlight, Timer}
   alias McpServer.Http.{Exchange, Mount, Sessions}
@@ -17,6 +18,9 @@ defmodule McpServer.Http.Session.Transport do
 
   # A shorter answer counts for nobody.
   @long_bytes 64 * 1024
+
+  # A store that has not deleted the values of an ended session within this time keeps them until they expire.
+  @forget_ms 60_000
 
   @enforce_keys [:mount, :streams, :session]
   defstruct [:mount, :streams, :session, :timer, unsent: %{}]
@@ -283,8 +287,17 @@ defmodule McpServer.Http.Session.Transport do
     [:closed]
   end
 
-  defp forget_values(%{mount: mount, session: %{id: id, principal: principal}}),
-    do: Session.forget(%Conn{session_id: id, principal: principal, router: mount.router, mount: mount.name})
+  # In another process, because the store may be slow. The session keeps its place, and waits, where too many processes of
+  # its client clean up.
+  defp forget_values(%{mount: mount, session: %{id: id, principal: principal, client: client}}) do
+    conn = %Conn{session_id: id, principal: principal, router: mount.router, mount: mount.name}
+    {pid, monitor} = spawn_monitor(Session, :forget, [conn])
+
+    case Reaper.kill_after(pid, @forget_ms, client) do
+      :ok -> Process.demonitor(monitor, [:flush])
+      :full -> receive do: ({:DOWN, ^monitor, :process, ^pid, _reason} -> true)
+    end
+  end
 
   # One timer for all streams.
   defp arm(transport, nil), do: transport
