@@ -75,7 +75,7 @@ defmodule McpServer.Protocol.StdioTest do
       options = mix(context, project(context.tmp_dir), nil)
       options = put_in(options[:env], [{"FRESH_PORT", Integer.to_string(taken)} | options[:env]])
 
-      peer = start("mix mcp.stdio Fresh.MCP --principal ada", options)
+      peer = start("mix mcp.stdio Fresh.MCP --as ada", options)
       write(peer, call(1, "who"))
       assert text(read(peer, 60_000)) == "ada"
       eof(peer)

@@ -6,14 +6,13 @@ defmodule Mix.McpServer.Console do
   alias McpServer.{Client, Console}
   alias McpServer.Console.{Questions, Terminal}
   alias McpServer.Protocol.Revision
-  alias Mix.McpServer.Remote
+  alias Mix.McpServer.{Principal, Remote}
 
   @switches [
     url: :string,
     stdio: :string,
     header: :keep,
     header_env: :keep,
-    as: :string,
     revision: :string,
     timeout: :integer,
     json: :boolean,
@@ -30,7 +29,7 @@ defmodule Mix.McpServer.Console do
       * `--url URL` – a server over HTTP, in place of a router; `--header "NAME: VALUE"` adds a header, and
         `--header-env "NAME=VARIABLE"` adds one whose value is in an environment variable; both may be repeated
       * `--stdio COMMAND` – a server that a command starts, in place of a router: `--stdio "npx some-server"`
-      * `--as PRINCIPAL` – `conn.principal` of the router's handlers and of `authorize:` (a string)
+    #{Principal.option_doc()}\
       * `--revision R` – the revision of MCP (the newest that the server supports)
       * `--timeout MS` – how long to wait for the server, in milliseconds (60000)
       * `--json` – the whole result as JSON
@@ -55,7 +54,9 @@ defmodule Mix.McpServer.Console do
   @spec run([String.t()], keyword(), {least :: non_neg_integer(), most :: non_neg_integer()}, String.t(), fun) :: :ok
         when fun: (Client.t(), [String.t()], Console.options() -> Console.outcome())
   def run(arguments, more_switches, counts, usage, fun) do
-    {options, target, words} = usage(fn -> parse!(arguments, @switches ++ more_switches, counts, usage) end)
+    {options, target, words} =
+      usage(fn -> parse!(arguments, Principal.switch() ++ @switches ++ more_switches, counts, usage) end)
+
     terminal = Terminal.take_over!()
     say = &Terminal.say/1
     asked = %{say: say, json: options[:json] == true, input: options[:input], task: options[:task] == true}
@@ -125,7 +126,7 @@ defmodule Mix.McpServer.Console do
     if options[:as] != nil and not match?({:router, _name}, target),
       do: Mix.McpServer.refuse!("--as is for a router: a server over HTTP is told by --header who asks", usage)
 
-    options
+    Principal.parse!(options, usage)
   end
 
   defp prepare({:router, _name}, options), do: Mix.McpServer.start_application(options)

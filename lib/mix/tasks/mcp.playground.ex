@@ -16,7 +16,7 @@ defmodule Mix.Tasks.Mcp.Playground do
   ## Options
 
     * `--port PORT` – the port to listen on (4041); 0 takes a free port
-    * `--as PRINCIPAL` – `conn.principal` of handlers and `authorize:` (a string)
+  #{Mix.McpServer.Principal.option_doc()}\
     * `--auth` – requires access tokens, which the page gets from a test issuer: for routers with `scopes:`
     * `--timeout MS` – how long a call may run, in milliseconds (60000); a tool's `timeout:` takes precedence
     * `--no-compile` – serve the compiled router, without compiling first
@@ -28,6 +28,7 @@ defmodule Mix.Tasks.Mcp.Playground do
   alias McpServer.Auth.Scopes
   alias McpServer.{Catalog, Playground}
   alias McpServer.Test.Issuer
+  alias Mix.McpServer.Principal
 
   @port 4041
   @usage "usage: mix mcp.playground ROUTER [--port PORT] [--as PRINCIPAL | --auth] [--timeout MS] [--no-compile] " <>
@@ -38,7 +39,9 @@ defmodule Mix.Tasks.Mcp.Playground do
 
   @impl true
   def run(arguments) do
-    {name, options} = Mix.McpServer.parse!(arguments, [port: :integer, as: :string, auth: :boolean], @usage)
+    switches = [port: :integer, auth: :boolean] ++ Principal.switch()
+    {name, options} = Mix.McpServer.parse!(arguments, switches, @usage)
+    options = Principal.parse!(options, @usage)
     if options[:as] && options[:auth], do: Mix.McpServer.refuse!("with --auth the token says who asks: no --as", @usage)
     :ok = Mix.McpServer.start_application(options)
     router = Mix.McpServer.router!(name)

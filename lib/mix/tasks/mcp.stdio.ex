@@ -25,7 +25,7 @@ defmodule Mix.Tasks.Mcp.Stdio do
   ## Options
 
     * `--timeout MS` – how long a call may run, in milliseconds (60000); a tool's `timeout:` takes precedence
-    * `--principal NAME` – `conn.principal` of handlers and `authorize:`
+  #{Mix.McpServer.Principal.option_doc()}\
     * `--no-compile` – serve the compiled router, without compiling first
     * `--no-start` – do not start the application, only its dependencies
 
@@ -35,19 +35,22 @@ defmodule Mix.Tasks.Mcp.Stdio do
   use Mix.Task
 
   alias McpServer.Stdio
+  alias Mix.McpServer.Principal
 
-  @usage "usage: mix mcp.stdio ROUTER [--timeout MS] [--principal NAME] [--no-compile] [--no-start], " <>
+  @usage "usage: mix mcp.stdio ROUTER [--timeout MS] [--as PRINCIPAL] [--no-compile] [--no-start], " <>
            "for example mix mcp.stdio MyApp.MCP"
 
   @impl true
   def run(arguments) do
-    {name, options} = Mix.McpServer.parse!(arguments, [principal: :string], @usage)
+    {name, options} = Mix.McpServer.parse!(arguments, Principal.switch(), @usage)
+    options = Principal.parse!(options, @usage)
     Stdio.take_over!()
     # Loads OpenSSL in parallel: it takes a twentieth of the start time.
     spawn(fn -> Code.ensure_loaded(:crypto) end)
     # Each client starts its own VM, and only one VM could listen on the port.
     Application.put_env(:mcp_server, :serve_http, false)
     :ok = Mix.McpServer.start_application(options)
-    Stdio.serve([router: Mix.McpServer.router!(name)] ++ Keyword.take(options, [:timeout, :principal]))
+    served = [router: Mix.McpServer.router!(name), principal: options[:as]]
+    Stdio.serve(served ++ Keyword.take(options, [:timeout]))
   end
 end

@@ -72,6 +72,7 @@ defmodule Mix.Tasks.Mcp.ConsoleTest do
     assert {"", "** (Mix) there is no module Shop.MPC in this project\n", 2} = mix(context, ["mcp.list", "Shop.MPC"])
     assert mix(context, ["mcp.get", "Shop.MCP", "greet", "name=Ada"]) == {"user: Greet Ada\n", "", 0}
     assert mix(context, ["mcp.read", "Shop.MCP", "shop://secret", "--as", "ada"]) == {"for ada\n", "", 0}
+    assert mix(context, ["mcp.read", "Shop.MCP", "shop://secret", "--as", "integer:42"]) == {"for 42\n", "", 0}
     assert {"", "error " <> refused, 1} = mix(context, ["mcp.read", "Shop.MCP", "shop://secret"])
     # The name exists, so there is no suggestion.
     refute refused =~ "did you mean"
@@ -167,7 +168,8 @@ defmodule Mix.Tasks.Mcp.ConsoleTest do
 
       def greet(_conn, %{"name" => name}), do: [message("user", "Greet " <> name)]
 
-      def secret(%{principal: "ada"}, _variables), do: content("secret", "shop://secret", text: "for ada")
+      def secret(%{principal: who}, _variables) when who in ["ada", 42],
+        do: content("secret", "shop://secret", text: "for " <> to_string(who))
       def secret(_conn, _variables), do: {:error, :not_found}
     end
     """)

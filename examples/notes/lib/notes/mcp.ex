@@ -2,7 +2,7 @@ defmodule Notes.MCP do
   @moduledoc """
   The server, with its handlers. Editors see all tools, other users those that only read.
 
-      mix mcp.stdio Notes.MCP --principal ada
+      mix mcp.stdio Notes.MCP --as ada
   """
   use McpServer.Router, name: "notes", version: "1.0.0", arguments: :atoms
   use McpServer.Controller
