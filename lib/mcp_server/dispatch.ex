@@ -74,6 +74,7 @@ defmodule McpServer.Dispatch do
 
   defp run_permitted(catalog, request, conn, max_bytes) do
     entry = Handler.entry(catalog, request)
+    request = Handler.keyed(entry, request)
 
     with :ok <- judged(entry, request, conn),
          :ok <- Handler.permitted(entry, conn),
@@ -114,7 +115,8 @@ defmodule McpServer.Dispatch do
 
   defp absent(catalog, %Request{stand_in: index} = request, conn, max_bytes) do
     alike = %{request | index: index}
-    _verdict = judged(Handler.entry(catalog, alike), alike, conn)
+    entry = Handler.entry(catalog, alike)
+    _verdict = judged(entry, Handler.keyed(entry, alike), conn)
     hidden(catalog, request, conn, max_bytes)
   end
 

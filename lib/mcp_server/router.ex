@@ -51,7 +51,7 @@ defmodule McpServer.Router do
   | `repair:` | whether invalid arguments are repaired, see below | `false` |
   | `debug_errors:` | whether clients get the cause of a failed call, see below | in `:dev` and `:test` |
   | `undeclared:` | handling of arguments that no field declares: `:refuse`, `:drop` or `:pass`, see below | `:refuse` |
-  | `arguments:` | the keys of the arguments that a tool's function gets: `:strings` or `:atoms`, see below | `:strings` |
+  | `arguments:` | the keys of the arguments and variables that functions get: `:strings` or `:atoms`, see below | `:strings` |
   | `scopes:` | scopes that the token must grant for tools, prompts and resources without `scopes:` | |
   | `context:` | `{module, function}` that fills the conn of each request, see below | |
 
@@ -87,8 +87,10 @@ defmodule McpServer.Router do
     * A missing argument gets the `default:` of its field. So does a missing member of an object that was sent.
     * `:date`, `:time`, `:datetime`, `:naive_datetime`, `:decimal` and `:uri` arrive as `Date`, `Time`, `DateTime`,
       `NaiveDateTime`, `Decimal` and `URI` (see `McpServer.Router.FieldBlock.field/5`).
-    * With `arguments: :atoms` declared keys are atoms, created when the router is compiled. Client input never creates
-      atoms, so undeclared arguments that `undeclared: :pass` lets through keep string keys.
+    * With `arguments: :atoms` declared keys are atoms, created when the router is compiled: for the functions of tools,
+      of prompts and of resources with variables, for `authorize:`, and for the name that `complete` gets. Client input
+      never creates atoms, so undeclared arguments that `undeclared: :pass` lets through keep string keys. The option of
+      a tool, a prompt or a resource takes precedence over the router's.
     * With `struct: MyApp.Note` of a tool or an object the arguments arrive as that struct. Its other fields have their
       defaults. After compilation the router checks that each argument is a field of the struct.
 
@@ -320,6 +322,7 @@ defmodule McpServer.Router do
   |---|---|
   | `authorize:`, `visible:`, `scopes:`, `listed:` | who may use and see the prompt, see "Who sees what" |
   | `completion: false` | the prompt has no completion and no `complete` |
+  | `arguments:` | the keys of the arguments: `:strings` or `:atoms`; the router's |
   | `title:` | a name for people |
   | `icons:` | list of `McpServer.Icon` or of their fields |
   | `meta:` | a map sent as `_meta` |
@@ -362,6 +365,7 @@ defmodule McpServer.Router do
   | option | meaning |
   |---|---|
   | `authorize:`, `visible:`, `scopes:`, `listed:` | who may use and see the resource, see "Who sees what" |
+  | `arguments:` | the keys of the variables: `:strings` or `:atoms`; the router's |
   """
   defmacro resource(name, uri \\ [], options \\ [], block \\ []) do
     arguments = [name, uri, options, block]

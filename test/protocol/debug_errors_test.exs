@@ -38,7 +38,8 @@ defmodule McpServer.Protocol.DebugErrorsTest do
     end
 
     for {way, error} <- ask_all(ways, "prompts/get", %{"name" => "raise"}) do
-      assert {way, error["code"], error["data"]["detail"]} == {way, -32603, "** (RuntimeError) boom"}
+      assert {way, error["code"], error["message"]} == {way, -32603, "Internal error: ** (RuntimeError) boom"}
+      assert {way, error["data"]["detail"]} == {way, "** (RuntimeError) boom"}
     end
   end
 

@@ -132,7 +132,7 @@ defmodule McpServer.Protocol.StdioTest do
         {"Enum", "Enum is not a router: it does not `use McpServer.Router`"},
         {"", "usage: mix mcp.stdio ROUTER"},
         {"Fresh.MCP --what", "there is no option --what"},
-        {"Fresh.MCP --principl ada", "there is no option --principl, did you mean --principal?"},
+        {"Fresh.MCP --tiemout 5", "there is no option --tiemout, did you mean --timeout?"},
         {"Fresh.MCP --no-compil", "there is no option --no-compil, did you mean --no-compile?"},
         {"Fresh.MCP --timeout 0", "expected --timeout to be an integer from 1 to 4_294_967_295 (milliseconds), got: 0"}
       ]

@@ -118,8 +118,16 @@ defmodule McpServer.Dispatch.Answer do
 
   def failure_reply(catalog, request, failure) do
     data = %{"errorId" => failure.id}
-    data = if detail = detail(catalog, failure), do: Map.put(data, "detail", detail), else: data
-    Protocol.error(request.id, request.revision, :internal_error, nil, data)
+
+    # Clients show their users the message, and not the data.
+    case detail(catalog, failure) do
+      nil ->
+        Protocol.error(request.id, request.revision, :internal_error, nil, data)
+
+      detail ->
+        text = {:because, detail}
+        Protocol.error(request.id, request.revision, :internal_error, text, Map.put(data, "detail", detail))
+    end
   end
 
   @doc "The text of a failed tool for the model."

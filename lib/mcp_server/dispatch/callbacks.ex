@@ -214,6 +214,7 @@ defmodule McpServer.Dispatch.Callbacks do
     conn = %{conn | router: catalog.router}
 
     entry = Handler.entry(catalog, request)
+    request = Handler.keyed(entry, request)
 
     with :ok <- Permission.judge(entry, request, conn),
          :ok <- Handler.permitted(entry, conn) do

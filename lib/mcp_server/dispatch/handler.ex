@@ -21,6 +21,27 @@ defmodule McpServer.Dispatch.Handler do
 
   def entry(_catalog, _list), do: nil
 
+  @doc """
+  The request with atoms as keys, if the declaration of its prompt or its resource has `arguments: :atoms`. The core has
+  already made those of a tool.
+  """
+  @spec keyed(entry :: map() | nil, Request.t()) :: Request.t()
+  def keyed(%{atoms: %{} = atoms}, %Request{kind: kind, arguments: arguments} = request)
+      when kind in [:complete_prompt, :complete_resource] do
+    arguments =
+      arguments |> Map.update!("name", &Map.get(atoms, &1, &1)) |> Map.replace_lazy("context", &with_atoms(&1, atoms))
+
+    %{request | arguments: arguments}
+  end
+
+  def keyed(%{atoms: %{} = atoms}, %Request{arguments: arguments} = request),
+    do: %{request | arguments: with_atoms(arguments, atoms)}
+
+  def keyed(_entry, request), do: request
+
+  # A client's name never becomes an atom.
+  defp with_atoms(map, atoms), do: Map.new(map, fn {name, value} -> {Map.get(atoms, name, name), value} end)
+
   @doc "The declared name of the called entry."
   @spec name(Catalog.t(), Request.t()) :: String.t() | nil
   def name(catalog, request) do

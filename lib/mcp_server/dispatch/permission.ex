@@ -172,8 +172,9 @@ defmodule McpServer.Dispatch.Permission do
   defp readable?(catalog, request, conn, uri, without) do
     with {kind, index, variables} <- Protocol.find_resource(catalog, uri, without) do
       request = %{request | kind: kind, index: index, name: uri, arguments: variables}
+      entry = Handler.entry(catalog, request)
 
-      case judge(Handler.entry(catalog, request), request, conn) do
+      case judge(entry, Handler.keyed(entry, request), conn) do
         :ok -> true
         :hidden -> readable?(catalog, request, conn, uri, [{kind, index} | without])
         {:failed, failure} -> unreadable(failure)

@@ -1,6 +1,6 @@
 defmodule McpServer.Router.Arguments do
   @moduledoc false
-  # The form of a tool's arguments for its handler: `arguments:`, `struct:` and the rules of its fields.
+  # The form of arguments for their handler: `arguments:`, and for a tool `struct:` and the rules of its fields.
 
   alias McpServer.Router.{Places, Refusal, Rule}
   alias McpServer.Suggestion
@@ -30,6 +30,15 @@ defmodule McpServer.Router.Arguments do
       true -> nil
     end
   end
+
+  @doc """
+  The keys of a prompt's arguments or of a resource's variables, as atoms by their names. `nil` if they stay texts. The
+  core makes those of tools.
+  """
+  @spec atoms!(%{keys: String.t(), what: String.t(), place: Refusal.place()}, [String.t()]) ::
+          %{String.t() => atom} | nil
+  def atoms!(%{keys: "strings"}, _names), do: nil
+  def atoms!(declaration, names), do: Map.new(names, &{&1, atom!(&1, declaration)})
 
   defp form(rule, schema, structs, tool) do
     keys = for name <- names(schema), do: atom!(name, tool)

@@ -30,7 +30,7 @@ defmodule McpServer.Router.PromptBlock do
     do: Handler.declare(PromptDefinition, :get, controller, function, __CALLER__)
 
   @doc """
-  The function that completes an argument: `fun(conn, name, prefix)`.
+  The function that completes an argument: `fun(conn, name, prefix)`. With `arguments: :atoms` the name is an atom.
 
   `McpServer.Conn.get_private(conn, :completion_context)` is a map of the arguments that the user has already filled in,
   if the client sends them (since 2025-06-18).

@@ -3,7 +3,7 @@ defmodule McpServer.Router.PromptDefinition do
   # Checks a `prompt` declaration, and makes the struct for clients and the entry for dispatch.
 
   alias McpServer.{Fields, Icon, Prompt}
-  alias McpServer.Router.{Access, Handler, LintRules, Name, Refusal, Scope, Statement}
+  alias McpServer.Router.{Access, Arguments, Handler, LintRules, Name, Refusal, Scope, Statement}
 
   @options Fields.table(
              [
@@ -11,6 +11,7 @@ defmodule McpServer.Router.PromptDefinition do
                completion: :boolean,
                icons: {:list, {:struct, Icon}},
                meta: :map,
+               arguments: {:in, ~w(strings atoms)},
                lint: :any
              ] ++ Access.fields(),
              "option"
@@ -39,6 +40,7 @@ defmodule McpServer.Router.PromptDefinition do
       name: name,
       description: Name.check_description!(description, what, place),
       options: options,
+      keys: options[:arguments] || Scope.server(module).arguments,
       arguments: [],
       fields: [],
       get: nil,
@@ -151,11 +153,14 @@ defmodule McpServer.Router.PromptDefinition do
   end
 
   defp entry(prompt) do
+    names = for argument <- Enum.reverse(prompt.arguments), do: argument.name
+
     %{
       name: prompt.name,
       get: prompt.get.handler,
       complete: prompt.complete && prompt.complete.handler,
-      arguments: for(argument <- Enum.reverse(prompt.arguments), do: argument.name)
+      arguments: names,
+      atoms: Arguments.atoms!(prompt, names)
     }
     |> Access.put(prompt.options.access)
   end

@@ -61,7 +61,8 @@ defmodule McpServer.Router.ResourceBlock do
     do: Handler.declare(ResourceDefinition, :read, controller, function, __CALLER__)
 
   @doc """
-  The function that completes a variable of the URI: `fun(conn, name, prefix)`.
+  The function that completes a variable of the URI: `fun(conn, name, prefix)`. With `arguments: :atoms` the name is an
+  atom.
 
   A server without any `complete` does not advertise `completions`, and `completion/complete` is an unknown method. In
   other servers a resource or prompt without `complete` returns no values, because clients cannot see which entries have

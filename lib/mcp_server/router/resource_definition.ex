@@ -5,7 +5,7 @@ defmodule McpServer.Router.ResourceDefinition do
 
   alias McpServer.{Annotations, App, Fields, Icon, Resource, ResourceTemplate}
   alias McpServer.App.View
-  alias McpServer.Router.{Access, Handler, LintRules, Name, Refusal, Scope, Statement, Uri}
+  alias McpServer.Router.{Access, Arguments, Handler, LintRules, Name, Refusal, Scope, Statement, Uri}
 
   @statements Fields.table(
                 [
@@ -23,7 +23,7 @@ defmodule McpServer.Router.ResourceDefinition do
                 ],
                 "statement"
               )
-  @options Fields.table(Access.fields(), "option")
+  @options Fields.table([arguments: {:in, ~w(strings atoms)}] ++ Access.fields(), "option")
   @arity %{read: 2, complete: 3}
   @view App.mime_type()
   @view_only [:csp, :permissions, :app_domain, :prefers_border]
@@ -55,6 +55,7 @@ defmodule McpServer.Router.ResourceDefinition do
       uri: uri,
       variables: variables,
       access: Access.new!(options, Scope.server(module).scopes, what, place),
+      keys: options[:arguments] || Scope.server(module).arguments,
       statements: %{},
       read: nil,
       complete: nil
@@ -268,7 +269,8 @@ defmodule McpServer.Router.ResourceDefinition do
       uri_template: resource.uri,
       read: resource.read.handler,
       complete: resource.complete && resource.complete.handler,
-      variables: resource.variables
+      variables: resource.variables,
+      atoms: Arguments.atoms!(resource, resource.variables)
     }
   end
 end

@@ -14,8 +14,8 @@ defmodule McpServer.Router.IncludeTest do
     def path(conn, _arguments), do: conn.assigns[:path] |> List.wrap() |> Enum.reverse() |> Enum.join(" ")
     def age(_conn, %{age: age}), do: "#{age}"
     def prompt(_conn, _arguments), do: "A prompt"
-    def read(_conn, variables), do: content("r", "inner://#{variables["id"] || "one"}", text: "read")
-    def complete(_conn, "id", prefix), do: ["#{prefix}1"]
+    def read(_conn, variables), do: content("r", "inner://#{variables[:id] || "one"}", text: "read")
+    def complete(_conn, :id, prefix), do: ["#{prefix}1"]
 
     def role?(conn, role), do: role in conn.principal
     def young?(_conn, %{age: age}), do: age < 100

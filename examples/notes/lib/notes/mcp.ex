@@ -79,7 +79,7 @@ defmodule Notes.MCP do
 
   def editor?(conn), do: conn.principal == "ada"
 
-  def read(_conn, %{"id" => id}) do
+  def read(_conn, %{id: id}) do
     with {number, ""} <- Integer.parse(id), {:ok, note} <- Store.fetch(number) do
       content("note", "notes://#{id}", text: markdown(note), mime_type: "text/markdown")
     else
@@ -87,8 +87,8 @@ defmodule Notes.MCP do
     end
   end
 
-  def ids(_conn, "id", prefix), do: for(%{id: id} <- Store.all(), String.starts_with?("#{id}", prefix), do: "#{id}")
-  def summarize(_conn, %{"subject" => subject}), do: "Search the notes about #{subject}, and summarize them."
+  def ids(_conn, :id, prefix), do: for(%{id: id} <- Store.all(), String.starts_with?("#{id}", prefix), do: "#{id}")
+  def summarize(_conn, %{subject: subject}), do: "Search the notes about #{subject}, and summarize them."
 
   defp listed(notes), do: %{notes: for(note <- notes, do: Map.take(note, [:id, :title, :tags, :written]))}
   defp exported(notes, "markdown"), do: Enum.map_join(notes, "\n\n", &markdown/1)
