@@ -42,7 +42,7 @@ defmodule McpServer.Ecto do
   the schema.
   """
 
-  alias McpServer.Suggestion
+  alias McpServer.{NamedModule, Suggestion}
 
   @options [:only, :except, :required, :changeset, :descriptions]
 
@@ -95,12 +95,22 @@ defmodule McpServer.Ecto do
   end
 
   defp check_schema!(schema) do
-    compiled? = is_atom(schema) and match?({:module, _module}, Code.ensure_compiled(schema))
+    mistake =
+      cond do
+        not is_atom(schema) or schema in [nil, true, false] ->
+          "a schema of Ecto is the name of a module such as MyApp.Note"
 
-    if not (compiled? and function_exported?(schema, :__schema__, 1)) do
-      raise ArgumentError,
-            "#{inspect(schema)} is no schema of Ecto. Write the name of a module with `use Ecto.Schema`, such as MyApp.Note"
-    end
+        missing = NamedModule.missing(schema) ->
+          "the schema of Ecto: #{missing}"
+
+        function_exported?(schema, :__schema__, 1) ->
+          nil
+
+        true ->
+          "the module is no schema of Ecto. It needs `use Ecto.Schema`"
+      end
+
+    if mistake, do: raise(ArgumentError, "#{inspect(schema)}: #{mistake}")
   end
 
   defp check_names!(names, option, schema) do

@@ -2,7 +2,7 @@ defmodule McpServer.NamedFunction do
   @moduledoc false
   # Checks that functions exist which a router or options name by module and name, and makes the error texts.
 
-  alias McpServer.Suggestion
+  alias McpServer.{NamedModule, Suggestion}
 
   @doc "`nil` for an existing function, or the rest of an error sentence that begins with the function's owner."
   @spec missing({module, atom}, arity) :: String.t() | nil
@@ -10,26 +10,15 @@ defmodule McpServer.NamedFunction do
     call = Exception.format_mfa(module, function, arity)
 
     cond do
-      not Code.ensure_loaded?(module) -> "names #{call}, but there is no module #{inspect(module)}#{similar(module)}"
-      function_exported?(module, function, arity) -> nil
-      true -> "names #{call}, which is not a public function#{exports(module, function)}"
+      not Code.ensure_loaded?(module) ->
+        "names #{call}, but there is no module #{inspect(module)}#{NamedModule.similar(module)}"
+
+      function_exported?(module, function, arity) ->
+        nil
+
+      true ->
+        "names #{call}, which is not a public function#{exports(module, function)}"
     end
-  end
-
-  # A module beside it with a similar name.
-  defp similar(module) do
-    {above, [own]} = module |> Atom.to_string() |> String.split(".") |> Enum.split(-1)
-    prefix = Enum.map_join(above, &(&1 <> "."))
-
-    beside =
-      for {available, _file, _loaded?} <- :code.all_available(),
-          available = to_string(available),
-          String.starts_with?(available, prefix),
-          name = String.replace_prefix(available, prefix, ""),
-          not String.contains?(name, "."),
-          do: name
-
-    Suggestion.did_you_mean(own, beside, String.replace_prefix(prefix, "Elixir.", ""))
   end
 
   defp exports(module, function) do

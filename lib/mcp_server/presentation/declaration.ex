@@ -3,7 +3,7 @@ defmodule McpServer.Presentation.Declaration do
   # The declarations of a view. They are collected while its module compiles, and a mistake is reported at its line. The
   # value is built once, at its first use.
 
-  alias McpServer.Presentation
+  alias McpServer.{NamedModule, Presentation}
   alias McpServer.Presentation.{Builtin, Kind}
 
   @kinds :mcp_presentation_kinds
@@ -51,9 +51,10 @@ defmodule McpServer.Presentation.Declaration do
   @spec fetch!(module) :: Presentation.t()
   def fetch!(module) do
     # A router that needs the schemas may be compiled before this module.
-    unless match?({:module, _module}, Code.ensure_compiled(module)) and function_exported?(module, :__presentation__, 0) do
-      raise ArgumentError, "#{inspect(module)} does not `use McpServer.Presentation`"
-    end
+    if missing = NamedModule.missing(module), do: raise(ArgumentError, "#{inspect(module)}: #{missing}")
+
+    if not function_exported?(module, :__presentation__, 0),
+      do: raise(ArgumentError, "#{inspect(module)} does not `use McpServer.Presentation`")
 
     {digest, options} = module.__presentation__()
 

@@ -2,7 +2,7 @@ defmodule McpServer.Router.Include do
   @moduledoc false
   # The statement `include`: this router declares the entries of another router, with an optional prefix.
 
-  alias McpServer.Fields
+  alias McpServer.{Fields, NamedModule}
   alias McpServer.Router.{Access, Name, Refusal, ResourceDefinition, Scope}
 
   @options Fields.table([prefix: :string] ++ Access.fields(), "option")
@@ -45,8 +45,8 @@ defmodule McpServer.Router.Include do
       not is_atom(other) or other in [nil, true, false] ->
         Refusal.refuse!(place, "`include` takes a router, got: #{inspect(other)}. Write: include MyApp.AdminMCP")
 
-      not match?({:module, _module}, Code.ensure_compiled(other)) ->
-        Refusal.refuse!(place, "#{what}: there is no such module, or it waits for this one to be compiled")
+      missing = NamedModule.missing(other) ->
+        Refusal.refuse!(place, "#{what}: #{missing}")
 
       not function_exported?(other, :__mcp__, 1) ->
         Refusal.refuse!(place, "#{what}: the module is no router. It needs `use McpServer.Router`")

@@ -244,9 +244,14 @@ defmodule McpServer.Router.ElsewhereTest do
     note = "McpServer.Router.ElsewhereTest.Note"
     refused = &assert_refused(3, &2, tool <> &1)
 
+    refused.("{McpServer.Ecto, String}", "String: the module is no schema of Ecto. It needs `use Ecto.Schema`")
+    refused.("{McpServer.Ecto, :note}", ":note: the schema of Ecto: there is no such module")
+    refused.("{McpServer.Ecto, nil}", "nil: a schema of Ecto is the name of a module such as MyApp.Note")
+    refused.("{McpServer.Ecto, \"x\"}", ~s("x": a schema of Ecto is the name of a module such as MyApp.Note))
+
     refused.(
-      "{McpServer.Ecto, String}",
-      "String is no schema of Ecto. Write the name of a module with `use Ecto.Schema`, such as MyApp.Note"
+      "{McpServer.Ecto, McpServer.Router.ElsewhereTest.Nota}",
+      "McpServer.Router.ElsewhereTest.Nota: the schema of Ecto: there is no such module, did you mean #{note}?"
     )
 
     refused.(
