@@ -471,6 +471,54 @@ defmodule McpServer.HttpRestTest do
       assert RestServers.ask(http, "DELETE", path(created), headers: bearer("acme")).status == 204
     end
 
+    def verdict(request), do: request |> token() |> Base.decode64!() |> :erlang.binary_to_term()
+
+    rest "identify: returns what that of an MCP endpoint returns, or an owner", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, identify: {__MODULE__, :verdict})
+      ann = create!(results, 5, subject: "ann")
+      acme = create!(results, 5, tenant: "acme", subject: "ann")
+      user = create!(results, 5, subject: %{id: 1})
+
+      ask = fn created, verdict ->
+        RestServers.ask(http, "GET", path(created), headers: bearer(Base.encode64(:erlang.term_to_binary(verdict))))
+      end
+
+      for {verdict, statuses} <- [
+            {{:ok, "ann"}, [200, 404, 404]},
+            {{:ok, %McpServer.Auth{principal: "ann", scopes: []}}, [200, 404, 404]},
+            {%{subject: "ann"}, [200, 404, 404]},
+            {{:ok, %{subject: "ann"}}, [200, 404, 404]},
+            {{:ok, %{tenant: "acme", subject: "ann"}}, [200, 200, 404]},
+            {{:ok, %{id: 1}}, [404, 404, 200]},
+            {{:ok, "bob"}, [404, 404, 404]},
+            {%{}, [404, 404, 404]},
+            {{:error, :unauthorized}, [401, 401, 401]},
+            {{:error, {:unauthorized, ["rows"]}}, [401, 401, 401]},
+            {{:error, {:insufficient_scope, ["rows"]}}, [403, 403, 403]},
+            {{:error, :invalid_request}, [400, 400, 400]},
+            {{:error, {:unavailable, 7}}, [503, 503, 503]}
+          ] do
+        assert {verdict, for(created <- [ann, acme, user], do: ask.(created, verdict).status)} == {verdict, statuses}
+      end
+
+      for verdict <- ["ann", nil, :ok, %{id: 1}, {:error, :no_such_reason}, {:error, {:unavailable, 0}}] do
+        {status, log} = with_log(fn -> ask.(ann, verdict).status end)
+        assert {verdict, status} == {verdict, 500}
+        assert log =~ "MCP identify: of stored results returned "
+        assert log =~ "It returns {:ok, principal}, an owner %{tenant: tenant, subject: subject}, "
+      end
+    end
+
+    rest "authorize: that returns anything else is logged", %{kind: kind} do
+      results = server()
+      http = RestServers.start(kind, results, authorize: fn _request, _resource, _action -> true end)
+      created = create!(results, 5)
+      {status, log} = with_log(fn -> RestServers.ask(http, "GET", path(created)).status end)
+      assert status == 500
+      assert log =~ "MCP authorize: of stored results returned true. It returns :ok, or {:error, :unauthorized | "
+    end
+
     rest "the query is told who asks", %{kind: kind} do
       results = server()
       http = RestServers.start(kind, results, identify: fn request -> %{tenant: "acme", subject: token(request)} end)

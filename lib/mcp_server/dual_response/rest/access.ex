@@ -3,9 +3,12 @@ defmodule McpServer.DualResponse.Rest.Access do
   # Decides on access to a resource: by the hooks, or by the signature of the URL. Unknown, expired and foreign ids get
   # the same response.
 
+  require Logger
+
+  alias McpServer.Auth
   alias McpServer.Auth.Refusal
   alias McpServer.Dispatch.Failure
-  alias McpServer.DualResponse
+  alias McpServer.{DualResponse, Outline}
   alias McpServer.DualResponse.{Error, Options, Resource, Rest, Signature}
   alias McpServer.DualResponse.Rest.Endpoint
   alias McpServer.Protocol.HTTP
@@ -51,12 +54,45 @@ defmodule McpServer.DualResponse.Rest.Access do
 
   defp identity(rest, caller) do
     case call("identify:", rest.identify, [caller]) do
-      {:ok, %{} = identity} -> {:ok, Map.take(identity, [:tenant, :subject])}
-      {:ok, {:error, :unauthorized}} -> unauthorized(rest)
-      {:ok, {:error, %Refusal{} = refusal}} -> challenged(rest, refusal)
-      {:ok, {:error, {:unavailable, seconds}}} -> refused(:storage_unavailable, seconds)
-      _other -> refused(:internal_error)
+      {:ok, verdict} -> identified(verdict, rest)
+      :failed -> refused(:internal_error)
     end
+  end
+
+  # What the `identify:` of an MCP endpoint returns, and the owner of results itself.
+  defp identified(owner, _rest) when is_map_key(owner, :tenant) or is_map_key(owner, :subject) or owner == %{},
+    do: {:ok, Map.take(owner, [:tenant, :subject])}
+
+  defp identified({:ok, %Auth{principal: principal}}, _rest), do: {:ok, %{subject: principal}}
+  defp identified({:ok, principal}, _rest), do: {:ok, principal_or_owner(principal)}
+  defp identified({:error, %Refusal{} = refusal}, rest), do: challenged(rest, refusal)
+  defp identified({:error, :unauthorized}, rest), do: unauthorized(rest)
+  defp identified({:error, {:unauthorized, scopes}}, rest), do: challenged(rest, Refusal.missing(scopes))
+  defp identified({:error, {:insufficient_scope, scopes}}, rest), do: challenged(rest, Refusal.scope(scopes))
+  defp identified({:error, :invalid_request}, rest), do: challenged(rest, Refusal.malformed([]))
+
+  defp identified({:error, {:unavailable, seconds}}, _rest) when seconds in 1..86_400,
+    do: refused(:storage_unavailable, seconds)
+
+  defp identified(other, _rest) do
+    invalid(
+      "identify:",
+      other,
+      "{:ok, principal}, an owner %{tenant: tenant, subject: subject}, {:error, :unauthorized}, or another of the " <>
+        "reasons that McpServer.HttpPlug lists"
+    )
+  end
+
+  # A principal can be any term, and so a map. One with nothing but the keys of an owner is an owner.
+  defp principal_or_owner(%{} = owner) when map_size(owner) > 0 and not is_struct(owner) do
+    if Enum.all?(Map.keys(owner), &(&1 in [:tenant, :subject])), do: owner, else: %{subject: owner}
+  end
+
+  defp principal_or_owner(principal), do: %{subject: principal}
+
+  defp invalid(hook, returned, allowed) do
+    Logger.error("MCP #{hook} of stored results returned #{Outline.of(returned)}. It returns #{allowed}.")
+    refused(:internal_error)
   end
 
   defp found(rest, action, {:ok, resource}, identity, caller) do
@@ -65,7 +101,8 @@ defmodule McpServer.DualResponse.Rest.Access do
       {:ok, {:error, :unauthorized}} -> unauthorized(rest)
       {:ok, {:error, :forbidden}} -> refused(:forbidden)
       {:ok, {:error, :not_found}} -> refused(:not_found)
-      _other -> refused(:internal_error)
+      {:ok, other} -> invalid("authorize:", other, ":ok, or {:error, :unauthorized | :forbidden | :not_found}")
+      :failed -> refused(:internal_error)
     end
   end
 

@@ -25,7 +25,8 @@ defmodule McpServer.DualResponse.Rest.Options do
       identify: [
         {:or, [nil], {:hook, 1}},
         shown: "nobody",
-        doc: "`request → %{tenant: …, subject: …}`, or `{:error, :unauthorized}`"
+        doc:
+          "`request → {:ok, principal}` or what else the `identify:` of an MCP endpoint returns, or `%{tenant: …, subject: …}`"
       ],
       authorize: [
         {:or, [nil], {:hook, 3}},

@@ -2,11 +2,10 @@ defmodule McpServer.DualResponse.Rest.Service do
   @moduledoc false
   # An endpoint under HTTP: passes requests from a `Sink` to the endpoint's dispatcher, and responses back.
 
-  alias McpServer.Auth.Refusal
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Dispatcher, Endpoint}
   alias McpServer.Http.{Exchange, Route, Sink, Usage}
-  alias McpServer.{Auth, HttpRequest}
+  alias McpServer.HttpRequest
 
   @doc "The endpoint for the options and the path of a route."
   @spec new(term(), Route.site()) :: Rest.t()
@@ -37,17 +36,8 @@ defmodule McpServer.DualResponse.Rest.Service do
   defp identified(options, identify) do
     if options[:identify] || options[:authorize],
       do: options,
-      else: Keyword.put(options, :identify, &identity(identify.(&1)))
+      else: Keyword.put(options, :identify, identify)
   end
-
-  defp identity({:ok, %Auth{principal: principal}}), do: %{subject: principal}
-  defp identity({:ok, principal}), do: %{subject: principal}
-  defp identity({:error, {:unavailable, _seconds} = reason}), do: {:error, reason}
-  defp identity({:error, %Refusal{} = refusal}), do: {:error, refusal}
-  defp identity({:error, :invalid_request}), do: {:error, Refusal.malformed([])}
-  defp identity({:error, {:insufficient_scope, scopes}}), do: {:error, Refusal.scope(scopes)}
-  defp identity({:error, {:unauthorized, scopes}}), do: {:error, Refusal.missing(scopes)}
-  defp identity({:error, _reason}), do: {:error, :unauthorized}
 
   @doc "Serves a request for a stored result. The head is not yet checked."
   @spec call(Sink.t(), Rest.t()) :: Sink.t()
