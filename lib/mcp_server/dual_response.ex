@@ -70,6 +70,9 @@ defmodule McpServer.DualResponse do
   @typedoc "The identity of the client. `:any` is for callers that have already checked access."
   @type identity :: %{optional(:tenant) => term, optional(:subject) => term}
 
+  @typedoc "An identity as a map, or as a keyword list such as `[subject: user.id]`."
+  @type given_identity :: identity | [tenant: term, subject: term]
+
   @typedoc "The column to sort by, and the order."
   @type sort :: %{field: String.t(), order: :asc | :desc}
 
@@ -80,6 +83,19 @@ defmodule McpServer.DualResponse do
           optional(:sort) => sort | [sort] | nil,
           optional(:timeout) => timeout
         }
+
+  @typedoc "The fields of a `t:query/0` and of a `t:identity/0`, together."
+  @type query_options :: [
+          offset: non_neg_integer,
+          limit: pos_integer,
+          sort: sort | [sort] | nil,
+          timeout: timeout,
+          tenant: term,
+          subject: term
+        ]
+
+  @query [:offset, :limit, :sort, :timeout]
+  @identity [:tenant, :subject]
 
   @doc false
   @spec child_spec(keyword) :: Supervisor.child_spec()
@@ -123,7 +139,7 @@ defmodule McpServer.DualResponse do
   end
 
   @doc "The resource, or `nil` if it does not exist for this identity, if it has expired, or if the store fails."
-  @spec get_resource(server, String.t(), identity) :: Resource.t() | nil
+  @spec get_resource(server, String.t(), given_identity) :: Resource.t() | nil
   def get_resource(server, id, identity \\ %{}) do
     case lookup(server, id, identity) do
       {:ok, resource} -> resource
@@ -135,8 +151,9 @@ defmodule McpServer.DualResponse do
   The resource, or an error: `:resource_not_found`, `:resource_expired` (not deleted yet), `:resource_gone` (deleted, if
   the server keeps tombstones) or `:storage_error`.
   """
-  @spec lookup(server, String.t(), identity | :any) :: {:ok, Resource.t()} | {:error, Error.t()}
+  @spec lookup(server, String.t(), given_identity | :any) :: {:ok, Resource.t()} | {:error, Error.t()}
   def lookup(server, id, identity \\ %{}) do
+    identity = identity!(identity)
     with {:ok, server} <- Storage.server(server), do: Access.lookup(server, id, identity)
   end
 
@@ -144,43 +161,63 @@ defmodule McpServer.DualResponse do
   A page of a resource's rows, by default the first 100. Counts the access, and returns the rows even if the store fails
   to count it.
 
+      DualResponse.fetch(MyApp.Results, id, limit: 10, subject: user.id)
+      DualResponse.fetch(MyApp.Results, id, %{limit: 10}, %{subject: user.id})
+
   Takes an id, or a resource of `lookup/3`. Errors are those of `lookup/3`, `:query_execution_failed`, and
-  `:invalid_request` and `:invalid_sort` for invalid queries.
+  `:invalid_request` and `:invalid_sort` for invalid queries. Raises `ArgumentError` for an unknown option.
   """
-  @spec fetch(server, String.t() | Resource.t(), query, identity | :any) :: {:ok, Page.t()} | {:error, Error.t()}
+  @spec fetch(server, String.t() | Resource.t(), query | query_options, given_identity | :any) ::
+          {:ok, Page.t()} | {:error, Error.t()}
   def fetch(server, resource, query \\ %{}, identity \\ %{}) do
+    {query, identity} = given!(query, identity, @query)
     with {:ok, server} <- Storage.server(server), do: Paging.fetch(server, resource, query, identity)
   end
 
   @doc """
   All rows of a resource: their number, and a lazy enumerable of lists of rows.
 
-  The query's `:batch` is the number of rows per read; `:offset`, `:sort` and `:timeout` are those of `fetch/4`. Counts
-  one access. The enumeration raises `McpServer.DualResponse.Error` if reading fails.
+      {:ok, total, pages} = DualResponse.stream(MyApp.Results, id, subject: user.id)
+
+  The query's `:batch` is the number of rows per read; `:offset`, `:sort` and `:timeout` are those of `fetch/4`, and so
+  are the two forms. Counts one access. The enumeration raises `McpServer.DualResponse.Error` if reading fails.
   """
-  @spec stream(server, String.t() | Resource.t(), map, identity | :any) ::
+  @spec stream(server, String.t() | Resource.t(), map | keyword, given_identity | :any) ::
           {:ok, total_count :: non_neg_integer, Enumerable.t()} | {:error, Error.t()}
   def stream(server, resource, query \\ %{}, identity \\ %{}) do
+    {query, identity} = given!(query, identity, [:batch | @query -- [:limit]])
     with {:ok, server} <- Storage.server(server), do: Paging.stream(server, resource, query, identity)
   end
 
+  defp given!(options, identity, names) when is_list(options) do
+    {owner, query} = options |> Keyword.validate!(names ++ @identity) |> Keyword.split(@identity)
+    {Map.new(query), if(owner == [], do: identity!(identity), else: Map.new(owner))}
+  end
+
+  defp given!(query, identity, _names), do: {query, identity!(identity)}
+
+  defp identity!(identity) when is_list(identity), do: identity |> Keyword.validate!(@identity) |> Map.new()
+  defp identity!(identity), do: identity
+
   @doc "Pins a resource: it does not expire. Returns `false` if it does not exist or has expired."
-  @spec pin_resource(server, String.t(), identity) :: boolean
+  @spec pin_resource(server, String.t(), given_identity) :: boolean
   def pin_resource(server, id, identity \\ %{}), do: pin(server, id, identity) == :ok
 
   @doc "Like `pin_resource/3`, with the error; see `lookup/3`."
-  @spec pin(server, String.t(), identity | :any) :: :ok | {:error, Error.t()}
+  @spec pin(server, String.t(), given_identity | :any) :: :ok | {:error, Error.t()}
   def pin(server, id, identity \\ %{}) do
+    identity = identity!(identity)
     with {:ok, server} <- Storage.server(server), do: Access.pin(server, id, identity)
   end
 
   @doc "Deletes a resource. Returns `false` if it does not exist or has expired."
-  @spec delete_resource(server, String.t(), identity) :: boolean
+  @spec delete_resource(server, String.t(), given_identity) :: boolean
   def delete_resource(server, id, identity \\ %{}), do: delete(server, id, identity) == :ok
 
   @doc "Like `delete_resource/3`, with the error; see `lookup/3`."
-  @spec delete(server, String.t(), identity | :any) :: :ok | {:error, Error.t()}
+  @spec delete(server, String.t(), given_identity | :any) :: :ok | {:error, Error.t()}
   def delete(server, id, identity \\ %{}) do
+    identity = identity!(identity)
     with {:ok, server} <- Storage.server(server), do: Access.delete(server, id, identity)
   end
 

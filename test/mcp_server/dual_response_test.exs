@@ -580,7 +580,7 @@ defmodule McpServer.DualResponseTest do
   @tag req: "S1-82"
   test "the types are exported" do
     for {module, types} <- [
-          {DualResponse, [:identity, :query, :server, :sort]},
+          {DualResponse, [:given_identity, :identity, :query, :query_options, :server, :sort]},
           {Error, [:code, :t]},
           {Page, [:t]},
           {Resource, [:function_or_reference, :t]},

@@ -25,6 +25,41 @@ defmodule McpServer.DualResponse.PagingTest do
     page.data ++ if(page.has_next, do: walk(name, id, limit, page.next_offset), else: [])
   end
 
+  test "a query and its owner in one keyword list" do
+    name = server()
+    id = create!(name, 15, subject: 1).resource_id
+    all = rows(15)
+
+    assert {:ok, %Page{data: data}} = DualResponse.fetch(name, id, offset: 10, limit: 2, subject: 1)
+    assert data == Enum.slice(all, 10, 2)
+    assert {:ok, 15, pages} = DualResponse.stream(name, id, batch: 4, offset: 3, subject: 1)
+    assert Enum.map(pages, &length/1) == [4, 4, 4]
+    assert {:ok, 15, pages} = DualResponse.stream(name, id, subject: 1)
+    assert Enum.concat(pages) == all
+    assert {:ok, %Page{returned_count: 15}} = DualResponse.fetch(name, id, [], subject: 1)
+    assert {:ok, %{id: ^id}} = DualResponse.lookup(name, id, subject: 1)
+    assert DualResponse.pin(name, id, subject: 1) == :ok
+
+    for nobody <- [[], [subject: 2], [tenant: 1]] do
+      assert {:error, %Error{code: :resource_not_found}} = DualResponse.fetch(name, id, nobody)
+      assert {:error, %Error{code: :resource_not_found}} = DualResponse.stream(name, id, nobody)
+      assert {:error, %Error{code: :resource_not_found}} = DualResponse.delete(name, id, nobody)
+    end
+
+    for mistaken <- [
+          fn -> DualResponse.fetch(name, id, subjcet: 1) end,
+          fn -> DualResponse.fetch(name, id, batch: 1) end,
+          fn -> DualResponse.stream(name, id, limit: 1) end,
+          fn -> DualResponse.lookup(name, id, limit: 1) end,
+          fn -> DualResponse.pin(name, id, subjcet: 1) end,
+          fn -> DualResponse.delete(name, id, subjcet: 1) end
+        ] do
+      assert_raise ArgumentError, ~r/unknown keys/, mistaken
+    end
+
+    assert DualResponse.delete(name, id, subject: 1) == :ok
+  end
+
   for persist <- [:query, :rows] do
     describe "persist: #{persist}" do
       @tag req: ["S1-52", "S1-53"]
