@@ -245,6 +245,47 @@ defmodule McpServer.DoctorTest do
 
       write.("plug McpServer.HttpPlug, router: A.MCP", "")
       assert Endpoint.findings([endpoint, router]) == []
+
+      # Earlier, a second mount whose path the reader does not list was no finding.
+      File.write!(router, """
+      scope "/api", A do
+        pipe_through :api
+        scope path: "/v1" do
+          forward "/mcp", McpServer.HttpPlug, router: A.MCP
+        end
+        forward "/:tenant/mcp", McpServer.HttpPlug, router: A.MCP
+      end
+      scope "/" do
+        forward "/resources", McpServer.DualResponse.Plug, server: A.Results
+        forward "/other", A.OtherPlug
+      end
+      """)
+
+      whole = ~s(body_reader: {McpServer.HttpPlug.BodyReader, :read_body, [["/api/v1/mcp", "/resources"]]})
+      write.("", "")
+      assert advice(Endpoint.findings([endpoint, router])) == ["Add to its options: " <> whole]
+      write.("", ~s(, body_reader: {McpServer.HttpPlug.BodyReader, :read_body, [["/api"]]}))
+      findings = Endpoint.findings([endpoint, router])
+
+      assert said(findings) == [
+               {:warning,
+                "#{endpoint}:4: Plug.Parsers reads the bodies of requests to /resources before they are authenticated, " <>
+                  "with its own limits"}
+             ]
+
+      assert advice(findings) == [
+               ~s(List all paths in its options: body_reader: {McpServer.HttpPlug.BodyReader, :read_body, ) <>
+                 ~s([["/api", "/resources"]]})
+             ]
+
+      for complete <- [whole, "body_reader: {McpServer.HttpPlug.BodyReader, :read_body, [@paths]}"] do
+        write.("", ", " <> complete)
+
+        assert said(Endpoint.findings([endpoint, router])) == [
+                 {:ok, "#{endpoint}:4: Plug.Parsers leaves the bodies of MCP requests alone"}
+               ]
+      end
+
       File.write!(endpoint, "use Phoenix.Endpoint (")
       assert Endpoint.findings([endpoint, router]) == []
     end

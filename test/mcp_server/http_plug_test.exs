@@ -2,6 +2,8 @@ defmodule McpServer.HttpPlugTest do
   # Features of the plug alone. The rules that it shares with the listener are in test/http.
   use ExUnit.Case, async: true
 
+  @moduletag :capture_log
+
   import McpServer.TestLog
   import McpServer.HttpRequests
 
@@ -28,6 +30,9 @@ defmodule McpServer.HttpPlugTest do
     port = PlugServer.start_plug({Before, {before, [router: HttpRouter] ++ HttpServers.patient(options)}})
     %HttpServers{kind: :plug, port: port}
   end
+
+  # Plugs with the same options share a mount, which logs each of these mistakes once.
+  defp mount_of_its_own, do: [limits: [max_message_bytes: 1_000_000 + System.unique_integer([:positive])]]
 
   defp response(server, request) do
     {response, _messages} = HttpClient.exchange(server, request)
@@ -118,8 +123,7 @@ defmodule McpServer.HttpPlugTest do
     end
 
     test "that somebody else has read are missed, which the log explains once" do
-      :persistent_term.erase({HttpPlug, :consumed})
-      server = behind(fn conn -> %{elem(read_all(conn), 1) | body_params: %{}} end)
+      server = behind(fn conn -> %{elem(read_all(conn), 1) | body_params: %{}} end, mount_of_its_own())
 
       log =
         capture_log(fn ->
@@ -130,6 +134,18 @@ defmodule McpServer.HttpPlugTest do
         end)
 
       assert [_before, _after] = String.split(log, "body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []}")
+    end
+
+    test "that a parser has read although there is a reader are explained once, with the path" do
+      server = behind(&parse/1, mount_of_its_own())
+      log = capture_log(fn -> for _ <- 1..2, do: text(server, modern_call("echo", %{"text" => "x"})) end)
+
+      assert [_before, _after] =
+               String.split(log, ~s(body_reader: {McpServer.HttpPlug.BodyReader, :read_body, [["/mcp"]]}))
+
+      left = fn conn -> %{elem(BodyReader.read_body(conn, []), 2) | body_params: %{}} end
+      server = behind(left, mount_of_its_own())
+      assert capture_log(fn -> text(server, modern_call("echo", %{"text" => "x"})) end) == ""
     end
 
     test "are left alone by the body reader at the paths of MCP only" do

@@ -20,22 +20,47 @@ defmodule McpServer.DualResponse.Location do
 
   @doc "The URL of a resource, with a signature if the server signs URLs."
   @spec url(Options.t(), Resource.t()) :: String.t()
-  def url(%{signed_urls: nil} = options, resource), do: options.base_url <> "/" <> resource.id
+  def url(%{signed_urls: nil} = options, resource), do: base_url(options) <> "/" <> resource.id
 
   def url(%{signed_urls: settings} = options, resource) do
     query = Signature.query(resource, settings, System.system_time(:second))
-    options.base_url <> "/" <> resource.id <> "?" <> query
+    base_url(options) <> "/" <> resource.id <> "?" <> query
   end
 
-  @doc "Whether a text is a valid address of an endpoint."
-  @spec base_url?(String.t()) :: boolean
-  def base_url?(text) do
+  @doc "The URL of the REST endpoint. A Phoenix endpoint may start after the server, so it is asked with each use."
+  @spec base_url(Options.t()) :: String.t()
+  def base_url(%{base_url: {endpoint, path}}), do: endpoint.url() <> endpoint.path(path)
+  def base_url(%{base_url: url}), do: url
+
+  @doc "Whether a value is a valid `base_url:`."
+  @spec base_url?(term) :: boolean
+  def base_url?({endpoint, "/" <> _path}), do: is_atom(endpoint) and endpoint not in [nil, true, false]
+  def base_url?(text) when is_binary(text), do: address(text) != nil
+  def base_url?(_other), do: false
+
+  defp address(text) do
     case URI.new(text) do
-      {:ok, %URI{scheme: scheme, host: host, query: nil, fragment: nil, userinfo: nil}} ->
-        scheme in ["http", "https"] and is_binary(host) and host != ""
+      {:ok, %URI{scheme: scheme, host: host, query: nil, fragment: nil, userinfo: nil} = uri}
+      when scheme in ["http", "https"] and host not in [nil, ""] ->
+        uri
 
       _other ->
-        false
+        nil
+    end
+  end
+
+  @doc "Whether only this machine can reach the `base_url:`. A Phoenix endpoint's URL is not known at the start."
+  @spec local?(Options.t()) :: boolean
+  def local?(%{base_url: {_endpoint, _path}}), do: false
+  def local?(%{base_url: url}), do: loopback?(address(url).host)
+
+  defp loopback?("localhost"), do: true
+
+  defp loopback?(host) do
+    case :inet.parse_address(String.to_charlist(host)) do
+      {:ok, {127, _, _, _}} -> true
+      {:ok, address} -> address in [{0, 0, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 1}]
+      {:error, :einval} -> String.ends_with?(host, ".localhost")
     end
   end
 

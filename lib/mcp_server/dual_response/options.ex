@@ -3,6 +3,8 @@ defmodule McpServer.DualResponse.Options do
   # The checked options of a server. They are in `:persistent_term`, so every process reads them without a copy and
   # without another process.
 
+  require Logger
+
   alias McpServer.DualResponse.{Location, Signature, Store}
 
   @kibi 1024
@@ -15,9 +17,11 @@ defmodule McpServer.DualResponse.Options do
 
     [
       base_url: [
-        {"an http:// or https:// URL", &(is_binary(&1) and Location.base_url?(&1))},
+        {"an http:// or https:// URL, or {endpoint, path}", &Location.base_url?/1},
         required: true,
-        doc: "the URL of the REST endpoint, http or https"
+        doc:
+          "the URL of the REST endpoint, http or https, or `{MyAppWeb.Endpoint, \"/resources\"}`: a path below the URL " <>
+            "of a Phoenix endpoint"
       ],
       name: [:name, default: McpServer.DualResponse, doc: "the server's name, under which its process is registered"],
       store: [
@@ -139,7 +143,7 @@ defmodule McpServer.DualResponse.Options do
 
   @type t :: %__MODULE__{
           name: atom,
-          base_url: String.t(),
+          base_url: String.t() | {module, String.t()},
           ref: Store.ref(),
           uri_builder: (String.t() -> String.t()) | nil,
           tie_break: String.t() | nil,
@@ -174,10 +178,13 @@ defmodule McpServer.DualResponse.Options do
     __MODULE__
     |> struct!(options)
     |> Map.merge(%{store: store, store_options: store_options})
-    |> Map.update!(:base_url, &String.trim_trailing(&1, "/"))
+    |> Map.update!(:base_url, &without_slash/1)
     |> check_location!()
     |> check_signature!()
   end
+
+  defp without_slash({endpoint, path}), do: {endpoint, without_slash(path)}
+  defp without_slash(url), do: String.trim_trailing(url, "/")
 
   @doc "The options without secrets, for the child specification, which supervisors print."
   @spec hide(keyword) :: keyword
@@ -232,11 +239,32 @@ defmodule McpServer.DualResponse.Options do
   @doc "The description of a server for clients. A time of `:infinity` is left out."
   @spec capability(t) :: %{String.t() => term}
   def capability(%__MODULE__{default_expiration: :infinity} = options),
-    do: %{"enabled" => true, "baseUrl" => options.base_url}
+    do: %{"enabled" => true, "baseUrl" => Location.base_url(options)}
 
   def capability(options) do
-    %{"enabled" => true, "baseUrl" => options.base_url, "defaultExpiration" => div(options.default_expiration, 1_000)}
+    %{
+      "enabled" => true,
+      "baseUrl" => Location.base_url(options),
+      "defaultExpiration" => div(options.default_expiration, 1_000)
+    }
   end
+
+  @doc "Logs a warning if the application runs in production, and its clients are sent to an address of this machine."
+  @spec warn_local(t) :: :ok
+  def warn_local(options) do
+    if production?() and Location.local?(options) do
+      Logger.warning(
+        "The results of #{inspect(options.name)} have the base_url: #{options.base_url}, which clients on other " <>
+          "machines cannot reach. Write the public URL, or {MyAppWeb.Endpoint, \"/resources\"} for that of Phoenix."
+      )
+    end
+
+    :ok
+  end
+
+  @doc "Whether the application runs in production: as a release, which has no Mix, or in Mix's environment `:prod`."
+  @spec production?() :: boolean
+  def production?, do: not List.keymember?(Application.started_applications(), :mix, 0) or Mix.env() == :prod
 
   @doc "The identity of a call: the result of `bind:` for its conn, else its principal."
   @spec identity(t, term) :: McpServer.DualResponse.identity()

@@ -22,6 +22,7 @@ defmodule McpServer.DualResponse.Server do
     case open([{options.name, options} | SessionStore.rooms(options)], []) do
       {:ok, opened} ->
         for {key, options} <- opened, do: Options.put(key, options)
+        :ok = Options.warn_local(options)
         {:ok, schedule(%{opened: opened, timer: nil}, options.cleanup_interval)}
 
       {:error, reason} ->

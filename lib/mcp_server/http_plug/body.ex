@@ -43,6 +43,12 @@ defmodule McpServer.HttpPlug.Body do
     String.starts_with?(type, ["application/x-www-form-urlencoded", "multipart/form-data"])
   end
 
+  @doc "Whether an earlier plug has parsed the body, so that it is encoded again."
+  @spec parsed?(conn) :: boolean()
+  def parsed?(%{private: %{@state => :unread}}), do: false
+  def parsed?(%{body_params: %{__struct__: _unfetched}}), do: false
+  def parsed?(%{body_params: parsed}), do: map_size(parsed) > 0
+
   @doc "Whether too much of the body is unread to keep the connection after the answer."
   @spec abandoned?(conn) :: boolean()
   def abandoned?(%{private: %{@state => :read}}), do: false

@@ -43,26 +43,46 @@ defmodule McpServer.HttpPlug.Sink do
 
   @impl true
   def read_body(%{conn: conn} = sink, max) do
+    if Body.parsed?(conn), do: report_parsed(sink)
+
     case Body.read(conn, max) do
       {:ok, body, conn} ->
         {:ok, body, %{sink | conn: conn, body_bytes: byte_size(body)}}
 
       {:error, reason, conn} ->
-        if reason == :consumed, do: report_consumed()
+        if reason == :consumed, do: report_consumed(sink)
         {:error, reason, %{sink | conn: conn}}
     end
   end
 
-  # Reported once, because the same plug affects every request.
-  defp report_consumed do
-    unless :persistent_term.get({McpServer.HttpPlug, :consumed}, false) do
-      :persistent_term.put({McpServer.HttpPlug, :consumed}, true)
-
+  defp report_consumed(sink) do
+    once(sink, :consumed, fn ->
       Logger.error(
         "The body of an MCP request was gone when it came to McpServer.HttpPlug: something before it has read it. " <>
           "If that is Plug.Parsers, give it body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []}; " <>
           "if it is a plug of your own, mount McpServer.HttpPlug before it. Logged once."
       )
+    end)
+  end
+
+  # The usual cause is a path that `body_reader:` does not list.
+  defp report_parsed(%{conn: conn} = sink) do
+    once(sink, :parsed, fn ->
+      path = "/" <> Enum.join(if(conn.script_name == [], do: conn.path_info, else: conn.script_name), "/")
+
+      Logger.warning(
+        "Plug.Parsers or another plug has parsed the body of a request below #{inspect(path)} before the library could read it: with " <>
+          "its own limits, and before the client was identified. List the path in the options of Plug.Parsers: " <>
+          "body_reader: {McpServer.HttpPlug.BodyReader, :read_body, [[#{inspect(path)}]]}. Logged once."
+      )
+    end)
+  end
+
+  # The same plug affects every request to the mount.
+  defp once(%{account: %{totals: mount}}, what, log) do
+    unless :persistent_term.get({__MODULE__, what, mount}, false) do
+      :persistent_term.put({__MODULE__, what, mount}, true)
+      log.()
     end
   end
 

@@ -4,7 +4,7 @@ defmodule McpServer.DualResponse.Rest.Options do
 
   require Logger
 
-  alias McpServer.JSON
+  alias McpServer.{DualResponse, JSON}
   alias McpServer.Protocol.HTTP
   alias McpServer.DualResponse.Rest.Endpoint
 
@@ -123,16 +123,12 @@ defmodule McpServer.DualResponse.Rest.Options do
     end
   end
 
-  # A release runs without Mix, and needs authorization.
-  defp auth do
-    mix? = List.keymember?(Application.started_applications(), :mix, 0)
-    if mix? and Mix.env() != :prod, do: :optional, else: :required
-  end
+  defp auth, do: if(DualResponse.Options.production?(), do: :required, else: :optional)
 
   @doc "Logs a warning if an id alone gives access."
   @spec warn_open(McpServer.DualResponse.Rest.t()) :: :ok
   def warn_open(%{auth: :required, identify: nil, authorize: nil, server: server}) do
-    case McpServer.DualResponse.Options.fetch(server) do
+    case DualResponse.Options.fetch(server) do
       %{signed_urls: settings} when settings != nil ->
         :ok
 
