@@ -146,7 +146,7 @@ defmodule McpServer.Lint do
 
     for found <- found,
         declared = declaration(declarations, found),
-        finding = finding(found, router, Places.at(declared, found.pointer)),
+        finding = finding(advised(found, declared), router, Places.at(declared, found.pointer)),
         finding.code in wanted and finding.code not in declared.ignored,
         do: finding
   end
@@ -156,6 +156,20 @@ defmodule McpServer.Lint do
     code = Map.fetch!(@by_name, found.code)
     struct!(Finding, Map.merge(found, %{severity: severity, code: code, router: router, file: file, line: line}))
   end
+
+  # A field that is declared elsewhere has its description elsewhere.
+  defp advised(%{code: "missing_description", pointer: "/inputSchema/properties/" <> name} = found, declared) do
+    case {declared[:elsewhere][:input_schema], String.contains?(name, "/")} do
+      {McpServer.Ecto, false} -> %{found | advice: "Say in a sentence what it is for: #{described(name)}."}
+      {McpServer.Ecto, true} -> %{found | advice: "A field of an embed has no description: declare it with `input`."}
+      {NimbleOptions, _deep?} -> %{found | advice: "Say in a sentence what it is for, with `doc:` of the option."}
+      {nil, _deep?} -> found
+    end
+  end
+
+  defp advised(found, _declared), do: found
+
+  defp described(name), do: "`descriptions: [#{name}: \"…\"]` of {McpServer.Ecto, …}"
 
   # The first declaration is the router itself.
   defp declaration([router | _] = declarations, found) do

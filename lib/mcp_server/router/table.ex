@@ -148,6 +148,7 @@ defmodule McpServer.Router.Table do
         fields: Map.get(declaration, :fields, []),
         handlers: declaration.handlers,
         structs: Map.get(declaration, :structs, []),
+        elsewhere: Map.get(declaration, :elsewhere, %{}),
         ignored: declaration.ignored
       }
     end

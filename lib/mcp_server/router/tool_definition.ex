@@ -124,6 +124,7 @@ defmodule McpServer.Router.ToolDefinition do
       output: [],
       input_schema: nil,
       output_schema: nil,
+      elsewhere: %{},
       fields: [],
       undeclared: Undeclared.of_tool(module, options),
       keys: options[:arguments] || Scope.server(module).arguments,
@@ -222,8 +223,14 @@ defmodule McpServer.Router.ToolDefinition do
 
     case Elsewhere.fields!(schema, "the #{what}", place) do
       nil -> Scope.update(module, &Map.put(&1, key, parse(key).(schema, "the #{what}", place)))
-      fields -> ShortForm.put!(module, side(key), fields, [], place)
+      fields -> put_elsewhere!(module, key, {elem(schema, 0), fields}, place)
     end
+  end
+
+  # The linter says where the texts of these fields belong.
+  defp put_elsewhere!(module, key, {source, fields}, place) do
+    Scope.update(module, &put_in(&1.elsewhere[key], source))
+    ShortForm.put!(module, side(key), fields, [], place)
   end
 
   defp side(:input_schema), do: :input
@@ -248,6 +255,7 @@ defmodule McpServer.Router.ToolDefinition do
       place: tool.place,
       result_budget: tool.options[:result_budget],
       fields: tool.fields,
+      elsewhere: tool.elsewhere,
       ignored: LintRules.ignored!(tool.options[:lint], tool.what, tool.place),
       struct: struct,
       entry: Map.put(entry(tool), :arguments, arguments),

@@ -239,6 +239,36 @@ defmodule McpServer.Router.ElsewhereTest do
     end
   end
 
+  test "the linter says where a missing description belongs" do
+    server =
+      router!(
+        """
+        tool "note", "A note", McpServer.Handlers, :echo, hints: [:read_only],
+          input_schema: {McpServer.Ecto, #{inspect(Note)}, only: [:title, :author, :due], descriptions: [title: "Its title"]}
+
+        tool "nimble", "Options", McpServer.Handlers, :echo, hints: [:read_only],
+          input_schema: {NimbleOptions, name: [type: :string], on: [type: :string, doc: "The day"]}
+        """,
+        ", lint: false"
+      )
+
+    input = "/inputSchema/properties/"
+
+    assert for(%{code: :missing_description} = found <- McpServer.Lint.run(server), do: {found.pointer, found.advice}) ==
+             [
+               {input <> "author",
+                "Say in a sentence what it is for: `descriptions: [author: \"…\"]` of {McpServer.Ecto, …}."},
+               {input <> "author/properties/born", "A field of an embed has no description: declare it with `input`."},
+               {input <> "author/properties/name", "A field of an embed has no description: declare it with `input`."},
+               {input <> "due",
+                "Say in a sentence what it is for: `descriptions: [due: \"…\"]` of {McpServer.Ecto, …}."},
+               {input <> "name", "Say in a sentence what it is for, with `doc:` of the option."}
+             ]
+
+    # The author has chosen the type, which always has its format.
+    assert for(%{code: :format} = found <- McpServer.Lint.run(server), do: found.pointer) == []
+  end
+
   test "what cannot be read is refused at its line" do
     tool = ~s(tool "t", "T", McpServer.Handlers, :echo, input_schema: )
     note = "McpServer.Router.ElsewhereTest.Note"

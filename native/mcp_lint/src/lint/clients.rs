@@ -57,10 +57,15 @@ pub(super) fn check_input(schema: &Value, rule: &ToolRule, found: &mut Findings)
         };
         check_type(object, &place, &at, found);
         check_array(object, &at, found);
-        let is_checked = |format: &str| {
-            rule.formats.asserts(draft, format) || reads(rule.arguments.as_ref(), &place.pointer)
-        };
-        check_format(object, is_checked, &at, found);
+        // The author has chosen the type, such as `:date`, and cannot leave its format out.
+        if !reads(rule.arguments.as_ref(), &place.pointer) {
+            check_format(
+                object,
+                |format| rule.formats.asserts(draft, format),
+                &at,
+                found,
+            );
+        }
         check_enum(object, &at, found);
         if place.role != Role::Root {
             check_nested(object, &at, found);
