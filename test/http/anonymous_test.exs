@@ -60,6 +60,13 @@ defmodule McpServer.HttpAnonymousTest do
     end
   end
 
+  defmodule Adding do
+    use McpServer.Router, name: "adding"
+
+    tool "public", "For everybody", Handlers, :who, scopes: :public
+    tool "hidden", "For nobody", Handlers, :who, scopes: :public, visible: {Handlers, :nobody?}
+  end
+
   setup do
     issuer = start_supervised!(Issuer)
     {:ok, issuer: issuer, url: Issuer.url(issuer)}
@@ -193,6 +200,30 @@ defmodule McpServer.HttpAnonymousTest do
       assert {hidden, hidden} == {absent, tokens}
       assert hidden |> Enum.map(&elem(&1, 0)) |> Enum.uniq() |> Enum.sort() == [429, 503]
       for call <- calls, do: HttpScript.tell(call, {:answer, "done"})
+    end
+
+    # Earlier, a public tool that is hidden opened all run-time tools to clients without a token.
+    on_both "keeps the tools of the run time for tokens", context do
+      for {name, options} <- [
+            {"added", []},
+            {"added public", [scopes: :public]},
+            {"added task", [task_support: :optional]}
+          ] do
+        name = String.replace(name, " ", "_")
+        :ok = McpServer.Tools.put(Adding, [name: name, description: "Added"] ++ options, {Handlers, :who})
+      end
+
+      server = serve(context, :all, Adding)
+
+      for name <- ["added", "added_public", "added_task", "absent", "hidden"], params <- [%{}, %{"more" => 1}] do
+        assert_token_needed(ask(server, modern_call(name, params)))
+        assert_token_needed(session(server, legacy_call(name, params)))
+      end
+
+      assert {200, nil, message} = ask(server, modern_call("public"))
+      assert HttpClient.text(message) == "{nil, nil}"
+      assert {200, nil, message} = ask(server, modern_call("added"), token(context, []))
+      assert HttpClient.text(message) =~ ~s(["mcp:use"])
     end
 
     @tag req: "R6"

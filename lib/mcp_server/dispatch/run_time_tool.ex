@@ -11,6 +11,9 @@ defmodule McpServer.Dispatch.RunTimeTool do
   Adds the run-time tool to the request, if the router does not declare the tool. The tool has the timeout of the call.
   """
   @spec locate(Catalog.t(), Request.t(), Conn.t()) :: Request.t()
+  # A client without a token has only the public tools that the router declares, which the core has looked for.
+  def locate(_catalog, %Request{hidden: {401, _challenge}} = request, _conn), do: request
+
   def locate(%Catalog{run_time_tools?: true} = catalog, %Request{kind: :tool, index: nil} = request, conn) do
     case first(Recipient.all(conn.principal, conn.session_id), catalog.router, request.name) do
       {:ok, recipient, entry} -> %{request | run_time: Map.put(entry, :whose, recipient)}
