@@ -76,4 +76,25 @@ defmodule McpServer.HttpRoutesTest do
     assert ask.(bearer.("a b")) ==
              {400, ~s(Bearer error="invalid_request", error_description="#{malformed}", ) <> @tail}
   end
+
+  # Earlier, a result without an owner was open to clients without a token, also to delete it.
+  on_both "anonymous: opens messages, and no stored results", %{kind: kind} do
+    issuer = start_supervised!(Issuer)
+    results = server()
+    token = Issuer.token(issuer, audience: @resource, scopes: ["mcp:use"])
+
+    for anonymous <- [:discovery, :all] do
+      auth = [resource: @resource, issuer: Issuer.url(issuer), scopes: ["mcp:use"], anonymous: anonymous]
+      server = HttpServers.start(kind, routes: [{"/results", {Rest, server: results}}], auth: auth)
+      path = "/results/" <> create!(results, 5).resource_id
+
+      for method <- ["GET", "POST", "PUT", "DELETE"] do
+        response = RestServers.ask(server, method, path)
+        assert {response.status, HttpResponse.header(response, "www-authenticate")} == {401, "Bearer " <> @tail}
+        assert RestServers.ask(server, method, "/results/none").status == 401
+      end
+
+      assert RestServers.ask(server, "GET", path, headers: [{"authorization", "Bearer " <> token}]).status == 200
+    end
+  end
 end

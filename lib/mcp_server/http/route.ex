@@ -81,8 +81,14 @@ defmodule McpServer.Http.Route do
 
   defp identify(%{identify: nil}), do: nil
   defp identify(%{auth: nil, identify: hook}), do: &Mount.call_hook(hook, &1)
-  # A DPoP proof names the URL of its request, which differs from the endpoint's URL.
-  defp identify(%{auth: plan}), do: &Verification.identify(plan, &1, :beside)
+  defp identify(%{auth: plan}), do: &identify_with_token(plan, &1)
+
+  # A DPoP proof names the URL of its request, which differs from the endpoint's URL. `anonymous:` is about messages of
+  # MCP.
+  defp identify_with_token(plan, request) do
+    with {:ok, nil} <- Verification.identify(plan, request, :beside),
+         do: {:error, Verification.refuse_missing(plan)}
+  end
 
   defp apart!(path, other) do
     if below?(path, other) or below?(other, path),
