@@ -246,6 +246,57 @@ defmodule McpServer.HttpPlacesTest do
     running(server, 0)
   end
 
+  # A batch of a call and 49 pings, and that call.
+  defp mixed_batch(id, more) do
+    call = message("tools/call", %{"name" => "perform", "arguments" => HttpScript.arguments(id)}, id: id)
+    pings = for n <- 1..49, do: message("ping", %{}, id: "ping #{id} #{n}")
+    in_session(McpServer.JSON.encode!([call | pings])) |> padded(more)
+  end
+
+  defp batch_session(server, name),
+    do: HttpSession.open(server, "2025-03-26", headers: [{"authorization", "Bearer " <> name}])
+
+  # Earlier, the pings had most of the bytes, and were answered at once: a call had a fiftieth.
+  both "and the bytes of a batch are kept until it is answered",
+       [identify: &who/1, http: [max_argument_bytes: 4 * 1024 * 1024]],
+       %{server: server} do
+    session = batch_session(server, "eve")
+    peer = HttpSession.start(session, mixed_batch(1, megabytes(3)))
+    {call, _conn} = HttpScript.performing(1)
+    assert HttpServers.stats(server).argument_bytes > 3_000_000
+    if server.kind == :listener, do: eventually(fn -> HttpServers.stats(server).body_bytes == 0 end)
+    refused = HttpPeer.response(HttpSession.start(session, mixed_batch(2, megabytes(2))))
+    assert refused.status == 429
+    assert String.to_integer(HttpResponse.header(refused, "retry-after")) > 0
+    assert padded_echo(server, "eve", nil, megabytes(2)).status == 503
+    HttpScript.tell(call, {:answer, "done"})
+    assert [answers] = HttpClient.messages(peer, HttpPeer.response(peer))
+    assert length(answers) == 50
+    eventually(fn -> HttpServers.stats(server).argument_bytes == 0 end)
+  end
+
+  # Earlier, 8 batches held 1.4 GB, and counted for nothing.
+  both "and so are the answers of a batch that waits for its last call",
+       [identify: &who/1, http: [max_answer_bytes: 4 * 1024 * 1024, max_share: 25]],
+       %{server: server} do
+    session = batch_session(server, "eve")
+    call = &message("tools/call", %{"name" => "perform", "arguments" => HttpScript.arguments(&1)}, id: &1)
+    peer = HttpSession.start(session, in_session(McpServer.JSON.encode!(Enum.map(1..2, call))))
+    [first, last] = for id <- 1..2, do: id |> HttpScript.performing() |> elem(0)
+    HttpScript.tell(first, {:answer, String.duplicate("l", megabytes(2))})
+    eventually(fn -> HttpServers.stats(server).answer_bytes > megabytes(2) end)
+    assert echo(server, "eve", nil, 99).status == 503
+    assert echo(server, "ada", nil, 99).status == 200
+    # No message of this batch needs a place.
+    pings = in_session(McpServer.JSON.encode!(for id <- 1..2, do: message("ping", %{}, id: id)))
+    assert HttpPeer.response(HttpSession.start(session, pings)).status == 429
+    HttpScript.tell(last, {:answer, "done"})
+    assert [answers] = HttpClient.messages(peer, HttpPeer.response(peer))
+    assert length(answers) == 2
+    eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+    assert HttpPeer.response(HttpSession.start(session, pings)).status == 200
+  end
+
   # White space that the message does not need.
   defp padded(request, bytes), do: %{request | body: request.body <> String.duplicate(" ", bytes)}
   defp megabytes(count), do: count * 1024 * 1024

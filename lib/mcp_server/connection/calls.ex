@@ -82,8 +82,15 @@ defmodule McpServer.Connection.Calls do
   defp overload(state, %{request: request, target: target}, {:refuse, status}),
     do: Replies.reply(state, target, busy(request), {:status, status})
 
+  @doc "Refuses a batch without room, over HTTP."
+  @spec overload_batch(State.t(), Transport.stream()) :: State.t()
+  def overload_batch(%{options: %{overload: {:refuse, status}}} = state, stream) do
+    error = busy(%{id: nil, revision: Session.fallback_revision(state.session)})
+    Replies.reply(state, stream, error, {:status, status})
+  end
+
   @doc "The error for a request without a place."
-  @spec busy(Request.t()) :: Protocol.message()
+  @spec busy(repeated() | %{id: nil, revision: String.t()}) :: Protocol.message()
   def busy(%{id: id, revision: revision}),
     do: Protocol.error(id, revision, :internal_error, "Too many requests are in progress")
 

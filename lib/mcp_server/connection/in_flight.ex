@@ -7,8 +7,8 @@ defmodule McpServer.Connection.InFlight do
   # is `nil` until it runs, and `entry` is `nil` for a call that the session has started itself. The first process to
   # take its turn at the row ends the call: the holder when there is a result, or the session, which then adopts the
   # call. The other process passes on the call's messages. The table outlives both. Counters tell holders about the
-  # session: the number of taken places and of calls that wait for the client, the bytes of all, whether it is ending, its
-  # log level, and two times. Each place and byte of the session is also one of the server's, as long as the session's
+  # session: the number of taken places and of calls that wait for the client, the bytes of all, those of answers that a
+  # batch keeps, whether it is ending, its log level, and two times. Each place and byte of the session is also one of the server's, as long as the session's
   # process lives.
 
   alias McpServer.{Protocol, Quota, Request}
@@ -24,7 +24,8 @@ defmodule McpServer.Connection.InFlight do
   @checked 5
   @asking 6
   @bytes 7
-  @slots 7
+  @answers 8
+  @slots 8
 
   @levels List.to_tuple(Session.log_levels())
   @indexes Session.log_levels() |> Enum.with_index() |> Map.new()
@@ -147,6 +148,7 @@ defmodule McpServer.Connection.InFlight do
   defp kind(@taken), do: :calls
   defp kind(@asking), do: :questions
   defp kind(@bytes), do: :argument_bytes
+  defp kind(@answers), do: :answer_bytes
 
   # Every claim copies the entry into the table, and most of its size would be empty fields of the request.
   defp pack(entry), do: %{entry | request: Request.to_row(entry.request)}
@@ -201,9 +203,7 @@ defmodule McpServer.Connection.InFlight do
   @spec free(session :: pid(), Request.id()) :: true
   def free(session, id), do: :ets.delete(@table, {session, id})
 
-  @doc "Gives back so many places and bytes of requests whose ids are free."
-  @spec leave(t(), places :: non_neg_integer(), bytes :: non_neg_integer()) :: :ok
-  def leave(in_flight, places, bytes) do
+  defp leave(in_flight, places, bytes) do
     give(in_flight, @bytes, bytes)
     give(in_flight, @taken, places)
   end
@@ -213,7 +213,7 @@ defmodule McpServer.Connection.InFlight do
   def abandon(%{counters: counters} = in_flight) do
     close(in_flight)
 
-    for slot <- [@asking, @bytes, @taken],
+    for slot <- [@asking, @bytes, @answers, @taken],
         do: give_back(in_flight, slot, max(:atomics.exchange(counters, slot, @ended), 0))
 
     :ok
@@ -242,6 +242,39 @@ defmodule McpServer.Connection.InFlight do
   @spec hold(t() | nil, bytes :: non_neg_integer()) :: :ok | :full
   def hold(nil, _bytes), do: :ok
   def hold(in_flight, bytes), do: take(in_flight, @bytes, bytes, :infinity)
+
+  @doc """
+  Takes the bytes of a batch, until it is answered. `:full` means that the server or the client's share of it has no
+  room, or that the client has left too much unread: most messages of a batch need no place.
+  """
+  @spec admit_batch(t() | nil, bytes :: non_neg_integer()) :: :ok | :full
+  def admit_batch(nil, _bytes), do: :ok
+
+  def admit_batch(in_flight, bytes) do
+    if Quota.behind?(in_flight.quota, :answer_bytes, in_flight.client), do: :full, else: hold(in_flight, bytes)
+  end
+
+  @doc "Counts an answer that waits for the others of its batch."
+  @spec keep_answer(t() | nil, bytes :: pos_integer()) :: :ok
+  def keep_answer(nil, _bytes), do: :ok
+
+  def keep_answer(%{counters: counters} = in_flight, bytes) do
+    if :atomics.add_get(counters, @answers, bytes) > 0, do: take_anyway(in_flight, @answers, bytes), else: :ok
+  end
+
+  @doc "Gives back the answers, the bytes and the places of an answered batch."
+  @spec leave_batch(t() | nil, %{
+          :answers => non_neg_integer(),
+          :bytes => non_neg_integer(),
+          :places => non_neg_integer(),
+          optional(atom()) => term()
+        }) :: :ok
+  def leave_batch(nil, _batch), do: :ok
+
+  def leave_batch(in_flight, %{answers: answers, bytes: bytes, places: places}) do
+    give(in_flight, @answers, answers)
+    leave(in_flight, places, bytes)
+  end
 
   @doc "Frees the place of a call that waits for the client. `:full` means that too many wait, of the client or of all."
   @spec wait(t() | nil) :: :ok | :full

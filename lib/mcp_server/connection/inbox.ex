@@ -103,10 +103,20 @@ defmodule McpServer.Connection.Inbox do
   defp execute({:response, id, answer}, state, target),
     do: state |> Input.answered(id, answer) |> Replies.skip(target, :accepted)
 
-  defp execute({:batch, outcomes}, state, stream) do
-    {batch, state} = Replies.open_batch(state, stream, length(outcomes))
-    Enum.reduce(outcomes, state, &execute(&1, &2, {:batch, batch}))
+  defp execute({:batch, outcomes}, %{line_bytes: bytes} = state, stream) do
+    case InFlight.admit_batch(state.in_flight, bytes) do
+      :ok ->
+        {batch, state} = Replies.open_batch(state, stream, length(outcomes), bytes)
+        Enum.reduce(outcomes, state, &execute(&1, %{&2 | line_bytes: beyond(&1, bytes)}, {:batch, batch}))
+
+      :full ->
+        Calls.overload_batch(state, stream)
+    end
   end
+
+  # A batch keeps its bytes for its calls. What answers a question stays with the call that has asked.
+  defp beyond({:response, _id, _answer}, bytes), do: bytes
+  defp beyond(_of_the_batch, _bytes), do: 0
 
   # The core has answered without a look at the ids in flight.
   defp reply(state, target, reply, standing) do

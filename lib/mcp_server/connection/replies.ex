@@ -7,8 +7,8 @@ defmodule McpServer.Connection.Replies do
 
   @type target :: Transport.stream() | {:batch, reference()}
   @typedoc """
-  `:kind` is the answer to a batch without replies: `:dropped` if it had a request, which was cancelled. `:places` and
-  `:bytes` are those of its ended calls.
+  `:kind` is the answer to a batch without replies: `:dropped` if it had a request, which was cancelled. `:places` are
+  those of its ended calls, `:bytes` those of the batch, and `:answers` those of its replies.
   """
   @type batch :: %{
           stream: Transport.stream(),
@@ -16,7 +16,8 @@ defmodule McpServer.Connection.Replies do
           replies: [iodata()],
           kind: :accepted | :dropped,
           places: non_neg_integer(),
-          bytes: non_neg_integer()
+          bytes: non_neg_integer(),
+          answers: non_neg_integer()
         }
 
   @doc "Puts a message other than an answer on a stream."
@@ -39,11 +40,13 @@ defmodule McpServer.Connection.Replies do
   def stream(state, {:batch, batch}), do: Map.fetch!(state.batches, batch).stream
   def stream(_state, stream), do: stream
 
-  @doc "Opens a batch of `size` messages on a stream. Each must be answered or skipped."
-  @spec open_batch(State.t(), Transport.stream(), pos_integer()) :: {reference(), State.t()}
-  def open_batch(state, stream, size) do
+  @doc """
+  Opens a batch of `size` messages on a stream, with the bytes that were taken for it. Each must be answered or skipped.
+  """
+  @spec open_batch(State.t(), Transport.stream(), pos_integer(), bytes :: non_neg_integer()) :: {reference(), State.t()}
+  def open_batch(state, stream, size, bytes) do
     batch = make_ref()
-    opened = %{stream: stream, open: size, replies: [], kind: :accepted, places: 0, bytes: 0}
+    opened = %{stream: stream, open: size, replies: [], kind: :accepted, places: 0, bytes: bytes, answers: 0}
     {batch, %{state | batches: Map.put(state.batches, batch, opened)}}
   end
 
@@ -66,13 +69,15 @@ defmodule McpServer.Connection.Replies do
         reply(leave(state, batch, batches), batch.stream, array(replies))
 
       {open, replies} ->
-        batch = %{batch | open: open - 1, replies: replies, kind: kind}
+        kept = IO.iodata_length(answer)
+        if kept > 0, do: InFlight.keep_answer(state.in_flight, kept)
+        batch = %{batch | open: open - 1, replies: replies, kind: kind, answers: batch.answers + kept}
         %{state | batches: Map.put(batches, reference, batch)}
     end
   end
 
-  defp leave(state, %{places: places, bytes: bytes}, batches) do
-    if state.in_flight, do: InFlight.leave(state.in_flight, places, bytes)
+  defp leave(state, batch, batches) do
+    :ok = InFlight.leave_batch(state.in_flight, batch)
     %{state | batches: batches}
   end
 

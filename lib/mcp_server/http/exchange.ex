@@ -135,9 +135,9 @@ defmodule McpServer.Http.Exchange do
 
   defp execute({:own, owner}, exchange, sink) do
     demonitor(exchange)
-    # The new owner answers the request. `:elsewhere` is dropped because it may hold the request's body.
+    # The new owner answers the request, and counts its body. `:elsewhere` is dropped because it may hold the body.
     terms = Map.delete(exchange.terms, :elsewhere)
-    await(%{exchange | owner: owner, monitor: monitor(owner), terms: terms}, sink)
+    await(%{exchange | owner: owner, monitor: monitor(owner), terms: terms}, Sink.release(sink))
   end
 
   defp execute({:reply, _status, _headers, _body}, %{begun?: true} = exchange, sink), do: await(exchange, sink)

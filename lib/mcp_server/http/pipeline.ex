@@ -83,11 +83,18 @@ defmodule McpServer.Http.Pipeline do
   def find(%{context: %{session_id: id, verb: verb}} = request, sink) do
     case Sessions.find(id, request.mount, request.principal, Sink.peer(sink)) do
       {:ok, pid, context} -> in_session(request, verb, {pid, context}, sink)
-      {:remote, node} -> Proxy.forward(node, id, request, sink)
+      {:remote, node} -> forward(node, id, request, sink)
       :unknown -> reply(sink, HTTP.answer(:session_not_found))
       :unreachable -> reply(sink, HTTP.answer(:overloaded, 1))
       {:error, :too_many} -> reply(sink, HTTP.answer(:too_many_sessions, 60))
     end
+  end
+
+  # Long answers are written here, so what their client leaves unread counts here.
+  defp forward(node, id, request, sink) do
+    if Sink.behind?(sink, Sink.client(sink, request.principal)),
+      do: overloaded(request.mount, sink),
+      else: Proxy.forward(node, id, request, sink)
   end
 
   # The events that a client has missed may be long.
@@ -220,13 +227,9 @@ defmodule McpServer.Http.Pipeline do
     do: to_session(outcome, request, pid, origin, sink)
 
   defp to_session(outcome, request, pid, origin, sink) do
-    bytes = div(Sink.argument_bytes(sink), messages(outcome))
-    hand(sink, request, pid, &{:mcp_http_request, &1, outcome, Map.put(origin, :bytes, bytes)})
+    origin = Map.put(origin, :bytes, Sink.argument_bytes(sink))
+    hand(sink, request, pid, &{:mcp_http_request, &1, outcome, origin})
   end
-
-  # The calls of a batch share its bytes.
-  defp messages({:batch, outcomes}), do: length(outcomes)
-  defp messages(_one), do: 1
 
   defp origin(request, catalog, base),
     do: origin(request.mount, catalog, request, base, request.context.events)
