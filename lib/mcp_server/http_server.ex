@@ -54,8 +54,9 @@ defmodule McpServer.HttpServer do
        port: 8443,
        tls: [certfile: "priv/cert.pem", keyfile: "priv/key.pem"]}
 
-  `:tls` has the options of `:ssl.listen/2`. OTP reads renewed files again within two minutes, without a restart. A TLS
-  connection uses more memory than a plain one.
+  `:tls` has the options of `:ssl.listen/2`. Defaults of this server are `hibernate_after: 1_000`,
+  `max_handshake_size: 32_768` (bytes; a client with many certificates may need more) and `log_level: :error`. OTP reads
+  renewed files again within two minutes, without a restart. A TLS connection uses more memory than a plain one.
 
   ## Sessions
 
@@ -133,8 +134,10 @@ defmodule McpServer.HttpServer do
   # The number of processes that wait for a connection, and of connections that may wait for them.
   @acceptors 16
   @backlog 4_096
-  # After this time an idle connection over TLS gives back most of its memory.
-  @hibernate_ms 1_000
+  # After `hibernate_after:` an idle connection gives back most of its memory. A message of a handshake is kept until it is
+  # complete, at three times its size, and OTP would take 256 KiB of anybody; a client's certificates are one. Each failed
+  # handshake would be a line in the log.
+  @tls [hibernate_after: 1_000, max_handshake_size: 32 * 1024, log_level: :error]
 
   @type option :: {:router, module()} | {atom(), term()}
 
@@ -250,7 +253,7 @@ defmodule McpServer.HttpServer do
   end
 
   defp open(nil, port, options), do: :gen_tcp.listen(port, options)
-  defp open(tls, port, options), do: :ssl.listen(port, options ++ Keyword.put_new(tls, :hibernate_after, @hibernate_ms))
+  defp open(tls, port, options), do: :ssl.listen(port, options ++ Keyword.merge(@tls, tls))
 
   defp listener(nil, socket) do
     {:ok, port} = :inet.port(socket)

@@ -51,7 +51,7 @@ defmodule McpServer.HttpAddressSharesTest do
     usage = Usage.new(%{max_body_bytes_in_flight: 100_000, max_address_share: 50, max_message_bytes: 40_000})
     held = fn -> {Quota.held(usage.quota, :body_bytes), Quota.held(usage.quota, :body_bytes, {:peer, @eve})} end
 
-    waits = read(usage, @eve, 60_000, 50_000)
+    waits = read(usage, @eve, 50_000, 49_999)
     eventually(fn -> held.() == {50_000, 50_000} end)
     assert Task.await(read(usage, @eve, 20, 10)) == :full
     assert Task.await(read(usage, @ada, 40_000, 40_000)) == :ok
@@ -64,7 +64,7 @@ defmodule McpServer.HttpAddressSharesTest do
 
   test "of body bytes hold the longest body that the server accepts" do
     usage = Usage.new(%{max_body_bytes_in_flight: 100_000, max_address_share: 1, max_message_bytes: 40_000})
-    waits = read(usage, @eve, 40_001, 40_000)
+    waits = read(usage, @eve, 40_000, 39_999)
     eventually(fn -> Quota.held(usage.quota, :body_bytes, {:peer, @eve}) == 40_000 end)
     assert Task.await(read(usage, @eve, 20, 1)) == :full
     Task.shutdown(waits, :brutal_kill)

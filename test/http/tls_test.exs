@@ -291,4 +291,16 @@ defmodule McpServer.HttpTLSTest do
     assert closed?(idle)
     assert closed?(busy)
   end
+
+  # Earlier, anybody could send half a ClientHello of 256 KiB, which cost 855 KiB each.
+  test "no message of a handshake is longer than 32 KiB", %{tmp_dir: dir} do
+    {server, _cert, _authorities} = serve(dir)
+    {:ok, socket} = :gen_tcp.connect({127, 0, 0, 1}, server.port, [:binary, active: false])
+    # A record with the beginning of a ClientHello (RFC 8446, sections 4 and 5.1).
+    hello = <<1, 33_000::24, 3, 3>> <> :binary.copy(<<0>>, 16_000)
+    :ok = :gen_tcp.send(socket, <<22, 3, 1, byte_size(hello)::16>> <> hello)
+    # An alert, and the end: the rest is not awaited.
+    assert {:ok, <<21, 3, 3, 2::16, 2, _description>>} = :gen_tcp.recv(socket, 0, 30_000)
+    assert {:error, :closed} = :gen_tcp.recv(socket, 0, 30_000)
+  end
 end

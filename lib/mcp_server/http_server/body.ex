@@ -9,6 +9,8 @@ defmodule McpServer.HttpServer.Body do
 
   # A longer body is read in large pieces.
   @small 32 * 1024
+  @least_piece 8 * 1024
+  @most_piece 64 * 1024
 
   @doc "Reads the body of the current request, of at most `max` bytes."
   @spec read(Socket.t(), max :: pos_integer()) ::
@@ -45,22 +47,33 @@ defmodule McpServer.HttpServer.Body do
 
     if length - byte_size(sink.buffer) > @small,
       do: gather_large(sink, length),
-      else: gather(sink, length, &Socket.receive_more/2, Sink.now())
+      else: gather(sink, length, Sink.now())
   end
 
-  # Reads each piece after the one before was counted. Bytes of an active socket would be counted too late.
+  # Reads each piece after it was counted. Bytes of an active socket would be counted too late. A piece is not longer than
+  # what has arrived, because the driver takes memory for all of it.
   defp gather_large(sink, length) do
-    {result, sink} = sink |> Socket.read_passively() |> gather(length, &Socket.fetch/2, Sink.now())
+    {result, sink} = sink |> Socket.read_passively() |> gather_pieces(length, Sink.now())
     {result, Socket.read_actively(sink)}
   end
 
-  defp gather(%{buffer: buffer} = sink, length, _read, _began) when byte_size(buffer) >= length, do: {:ok, sink}
+  defp gather_pieces(%{buffer: buffer} = sink, length, _began) when byte_size(buffer) >= length, do: {:ok, sink}
 
-  defp gather(sink, length, read, began) do
+  defp gather_pieces(%{buffer: buffer} = sink, length, began) do
+    bytes = byte_size(buffer)
+    piece = min(length - bytes, bytes |> max(@least_piece) |> min(@most_piece))
+
+    with {:ok, sink} <- reserve(sink, bytes + piece),
+         {:ok, sink} <- Socket.fetch(sink, piece, body_due(sink.mount, began, bytes + piece)),
+         do: gather_pieces(sink, length, began)
+  end
+
+  defp gather(%{buffer: buffer} = sink, length, _began) when byte_size(buffer) >= length, do: {:ok, sink}
+
+  defp gather(sink, length, began) do
     with {:ok, sink} <- reserve(sink, byte_size(sink.buffer)),
-         {:ok, sink} <- read.(sink, body_due(sink.mount, began, byte_size(sink.buffer))) do
-      gather(sink, length, read, began)
-    end
+         {:ok, sink} <- Socket.receive_more(sink, body_due(sink.mount, began, byte_size(sink.buffer))),
+         do: gather(sink, length, began)
   end
 
   # The time at which a body is late: its total time is over, or its rate so far is too low.
@@ -69,7 +82,7 @@ defmodule McpServer.HttpServer.Body do
     began + min(sockets.body_timeout, slow)
   end
 
-  # Counts received bytes only: a declared length reserves nothing.
+  # Counts received bytes, and the piece that is read: a declared length reserves nothing.
   defp reserve(%{body_bytes: held} = sink, bytes) when bytes <= held, do: {:ok, sink}
 
   defp reserve(%{body_bytes: held} = sink, bytes) do

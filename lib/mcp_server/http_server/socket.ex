@@ -85,8 +85,6 @@ defmodule McpServer.HttpServer.Socket do
   @top_up_records 2
   # After a longer request the rest of the buffer is copied.
   @small_request 32 * 1024
-  @large_piece 64 * 1024
-  @small_piece 1_460
   # The stall timeout applies to each piece of this size, not to the whole answer.
   @sent_at_once 256 * 1024
   # A longer answer is written when its last part has left, and not when the driver has it all.
@@ -191,17 +189,16 @@ defmodule McpServer.HttpServer.Socket do
   @impl Sink
   defdelegate read_body(sink, max), to: Body, as: :read
 
-  @doc "Makes the socket passive, so that `fetch/2` reads large pieces."
+  @doc "Makes the socket passive, so that `fetch/3` reads large pieces."
   @spec read_passively(t()) :: t()
   def read_passively(sink) do
-    setopts(sink, active: false, buffer: @large_piece)
+    setopts(sink, active: false)
     arrived(sink)
   end
 
   @doc "Makes the socket active again, so that its process also learns when the peer disconnects."
   @spec read_actively(t()) :: t()
   def read_actively(sink) do
-    setopts(sink, buffer: @small_piece)
     activate(sink)
   end
 
@@ -214,11 +211,15 @@ defmodule McpServer.HttpServer.Socket do
     end
   end
 
-  @doc "Reads from a passive socket until `due`. Returns the same results as `receive_more/2`."
-  @spec fetch(t(), due :: integer()) :: {:ok | :closed | :timeout, t()}
-  def fetch(%{transport: transport, socket: socket} = sink, due) do
+  @doc """
+  Reads so many bytes from a passive socket until `due`. Returns the same results as `receive_more/2`.
+
+  The driver keeps a buffer that it has not filled, as long as the connection is open. For a number of bytes it fills all.
+  """
+  @spec fetch(t(), bytes :: pos_integer(), due :: integer()) :: {:ok | :closed | :timeout, t()}
+  def fetch(%{transport: transport, socket: socket} = sink, bytes, due) do
     left = max(due - Sink.now(), 0)
-    read = if transport == :tcp, do: :gen_tcp.recv(socket, 0, left), else: :ssl.recv(socket, 0, left)
+    read = if transport == :tcp, do: :gen_tcp.recv(socket, bytes, left), else: :ssl.recv(socket, bytes, left)
 
     case read do
       {:ok, data} -> {:ok, early(sink, data)}
