@@ -142,6 +142,8 @@ defmodule McpServer.Changes do
     :ok = :pg.leave(__MODULE__, {router, :streams}, self())
     ended(self())
     forget()
+    caught_up()
+    :ok
   end
 
   # Forgets a stream whose process has ended.

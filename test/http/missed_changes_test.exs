@@ -27,6 +27,12 @@ defmodule McpServer.HttpMissedChangesTest do
     true = :erlang.resume_process(pid)
   end
 
+  # The changes that wait. The process may have other messages, such as those of its socket.
+  defp changes(pid) do
+    {:messages, messages} = Process.info(pid, :messages)
+    for {:mcp_change, change} <- messages, do: change
+  end
+
   defp uris(messages), do: for(%{"params" => %{"uri" => uri}} <- messages, do: uri)
 
   test "on a stream without a session" do
@@ -38,7 +44,7 @@ defmodule McpServer.HttpMissedChangesTest do
     held_up(fn pid ->
       for n <- 1..@many, do: Changes.resource_updated(Router, "rows://#{n}")
       for _ <- 1..@many, do: Changes.resource_updated(Router, "rows://2")
-      assert {:message_queue_len, 1_001} = Process.info(pid, :message_queue_len)
+      assert length(changes(pid)) == 1_001
     end)
 
     told = for _ <- 1..3, do: HttpClient.message(peer)
@@ -60,7 +66,7 @@ defmodule McpServer.HttpMissedChangesTest do
 
     held_up(fn pid ->
       for n <- 1..@many, do: Changes.resource_updated(Router, "rows://#{n}")
-      assert {:message_queue_len, 1_001} = Process.info(pid, :message_queue_len)
+      assert length(changes(pid)) == 1_001
     end)
 
     # A session hears of all lists.
@@ -84,9 +90,9 @@ defmodule McpServer.HttpMissedChangesTest do
     held_up(fn pid ->
       for n <- 2..9, do: Changes.resource_updated(Router, "rows://#{n}")
       Changes.tools_changed(Router)
-      assert {:message_queue_len, 0} = Process.info(pid, :message_queue_len)
+      assert changes(pid) == []
       Changes.resource_updated(Router, "rows://1")
-      assert {:message_queue_len, 1} = Process.info(pid, :message_queue_len)
+      assert changes(pid) == [{:resource, "rows://1"}]
     end)
 
     assert uris([HttpClient.message(peer)]) == ["rows://1"]
@@ -98,6 +104,28 @@ defmodule McpServer.HttpMissedChangesTest do
   defp streams do
     of_router = :ets.match(Changes.Streams, {{{Router, :"$1"}, :_}})
     {of_router, :ets.match(Changes.Wanted, {{:_, {Router, :"$1"}}})}
+  end
+
+  # Earlier, the next stream of the same connection was told of nothing that came while it was busy.
+  test "a stream that ends takes along that it has missed changes" do
+    test = self()
+    row = {:resource, "rows://1"}
+
+    pid =
+      spawn_link(fn ->
+        :ok = Changes.listen(Router, [row])
+        send(test, :listens)
+        receive do: (:unlisten -> Changes.unlisten(Router))
+        send(test, {:left, :ets.member(Changes.Missed, self())})
+      end)
+
+    assert_receive :listens
+    true = :erlang.suspend_process(pid)
+    for _ <- 1..@many, do: Changes.resource_updated(Router, "rows://1")
+    assert :ets.member(Changes.Missed, pid)
+    true = :erlang.resume_process(pid)
+    send(pid, :unlisten)
+    assert_receive {:left, false}
   end
 
   test "an ended process is forgotten" do
