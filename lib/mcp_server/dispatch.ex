@@ -116,7 +116,7 @@ defmodule McpServer.Dispatch do
   defp absent(catalog, %Request{stand_in: index} = request, conn, max_bytes) do
     alike = %{request | index: index}
     entry = Handler.entry(catalog, alike)
-    _verdict = judged(entry, Handler.keyed(entry, alike), conn)
+    :ok = Permission.pretend(entry, Handler.keyed(entry, alike), conn)
     hidden(catalog, request, conn, max_bytes)
   end
 

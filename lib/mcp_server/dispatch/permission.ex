@@ -30,6 +30,20 @@ defmodule McpServer.Dispatch.Permission do
          do: asked(checks, conn, arguments(request), :forbidden)
   end
 
+  @doc """
+  Takes the time of the check whether an entry exists, for a name that no entry has. Functions that get arguments are not
+  called: theirs have been checked for their own entry.
+  """
+  @spec pretend(entry :: map() | nil, Request.t(), Conn.t()) :: :ok
+  def pretend(%{access: %{rule: rule}}, request, conn) do
+    _verdict = there(rule || [], about(conn, request))
+    :ok
+  catch
+    _kind, _reason -> :ok
+  end
+
+  def pretend(_open, _request, _conn), do: :ok
+
   @doc "Whether the client may still use an entry. Only functions that need nothing but the conn are called."
   @spec ask_again(entry :: map(), Conn.t()) :: :ok | :hidden | {:forbidden, refusal()} | {:failed, Failure.t()}
   def ask_again(%{access: %{rule: rule, checks: checks}}, conn) do
@@ -163,10 +177,8 @@ defmodule McpServer.Dispatch.Permission do
 
       hidden ->
         entry = Enum.at(hidden, :erlang.phash2(uri, length(hidden)))
-        judge(entry, %{request | kind: :resource, name: uri, arguments: %{}}, conn)
+        pretend(entry, %{request | kind: :resource, name: uri, arguments: %{}}, conn)
     end
-  catch
-    _kind, _reason -> :ok
   end
 
   defp readable?(catalog, request, conn, uri, without) do

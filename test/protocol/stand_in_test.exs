@@ -1,0 +1,70 @@
+defmodule McpServer.Protocol.StandInTest.Handlers do
+  @moduledoc false
+  use McpServer.Controller
+
+  def run(_conn, _arguments), do: {:ok, "done"}
+  def read(_conn, _variables), do: content("u", "users://1", text: "a user")
+
+  def there?(conn) do
+    send(conn.assigns.test, :asked)
+    true
+  end
+
+  def may?(conn, arguments) do
+    send(conn.assigns.test, {:arguments, arguments})
+    true
+  end
+end
+
+defmodule McpServer.Protocol.StandInTest.Declared do
+  @moduledoc false
+  use McpServer.Router, name: "declared"
+
+  alias McpServer.Protocol.StandInTest.Handlers
+
+  tool "transfer", "Moves money", Handlers, :run, visible: {Handlers, :there?}, authorize: {Handlers, :may?} do
+    input cents: {:integer, "How much", required: true, minimum: 1}
+  end
+
+  resource "user", "users://{id}", visible: {Handlers, :there?}, authorize: {Handlers, :may?} do
+    read Handlers, :read
+  end
+end
+
+defmodule McpServer.Protocol.StandInTest.Added do
+  @moduledoc false
+  use McpServer.Router, name: "added"
+
+  alias McpServer.Protocol.StandInTest.Handlers
+
+  tool "transfer", "Moves money", Handlers, :run, visible: {Handlers, :there?}, authorize: {Handlers, :may?} do
+    input cents: {:integer, "How much", required: true, minimum: 1}
+  end
+end
+
+defmodule McpServer.Protocol.StandInTest do
+  # The check that is made for an unknown name, so that it takes the time of one for a hidden name.
+  use McpServer.RouterCase, async: true
+
+  alias McpServer.Protocol.StandInTest.{Added, Declared, Handlers}
+  alias McpServer.Test
+
+  # Earlier, `authorize:` got what a client had sent for another name, unchecked.
+  for revision <- ["2025-11-25", "2026-07-28"], router <- [Declared, Added] do
+    @router router
+    @options [revision: revision]
+
+    test "#{revision}, #{inspect(router)}: functions of arguments are not asked about unknown names" do
+      :ok = McpServer.Tools.put(Added, [name: "added", description: "Added"], {Handlers, :run})
+      options = [assigns: %{test: self()}] ++ @options
+
+      for arguments <- [%{"cents" => "a lot"}, %{"cents" => 5}, %{"more" => 1}] do
+        assert {:error, %{"code" => -32602}} = Test.call_tool(@router, "absent", arguments, options)
+        assert_received :asked
+      end
+
+      assert {:error, _not_found} = Test.read_resource(@router, "absent://1", options)
+      refute_received {:arguments, _arguments}
+    end
+  end
+end
