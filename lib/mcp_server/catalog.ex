@@ -165,7 +165,8 @@ defmodule McpServer.Catalog do
          rules: rules.rules,
          filtered: filtered(router, rules.filtered),
          run_time_tools?: Server.used?(router),
-         guarded?: Enum.any?(Tuple.to_list(resources) ++ Tuple.to_list(templates), &is_map_key(&1, :access))
+         guarded?:
+           context?(router) or Enum.any?(Tuple.to_list(resources) ++ Tuple.to_list(templates), &is_map_key(&1, :access))
        }}
     end
   end
@@ -213,11 +214,13 @@ defmodule McpServer.Catalog do
 
   defp digest(objects), do: :erlang.md5(:erlang.term_to_binary(objects, [:deterministic]))
 
+  # A router with a `context:` may refuse any request, and so any list.
   defp filtered(router, lists) do
-    if Server.used?(router) and :list_tools not in router.__mcp__(:dynamic),
-      do: Enum.uniq([:list_tools | lists]),
-      else: lists
+    more = if context?(router), do: Rules.lists(), else: if(Server.used?(router), do: [:list_tools], else: [])
+    Enum.uniq((more -- router.__mcp__(:dynamic)) ++ lists)
   end
+
+  defp context?(router), do: router.__mcp__(:server).context != nil
 
   @doc """
   The catalogue of one tool that was declared at run time, with the settings of its router.
@@ -248,9 +251,8 @@ defmodule McpServer.Catalog do
     check_router!(router)
     usage = Server.usage(router)
     run_time = %{"runTimeTools" => usage != :none, "runTimeTasks" => usage == :with_tasks}
-
-    declared =
-      router |> declared() |> Map.merge(%{"rules" => rules, "public" => Rules.public(router)}) |> Map.merge(run_time)
+    access = %{"rules" => rules, "public" => Rules.public(router), "context" => context?(router)}
+    declared = router |> declared() |> Map.merge(access) |> Map.merge(run_time)
 
     with {:error, error} <- JSON.encode(declared), do: {:error, fault(error, router)}
   end

@@ -47,8 +47,8 @@ defmodule McpServer.Dispatch do
   def run(catalog, request, conn, max_bytes) do
     case Context.build(catalog, request, conn) do
       {:ok, conn} -> dispatch(catalog, request, conn, max_bytes)
-      {:refused, text} -> Answer.refusal(catalog, request, text)
-      {:failed, failure} -> Answer.failure(catalog, request, failure)
+      {:refused, text} -> Answer.refused(request, text)
+      {:failed, failure} -> Answer.failed_before(catalog, request, failure)
     end
   end
 

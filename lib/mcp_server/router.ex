@@ -57,8 +57,9 @@ defmodule McpServer.Router do
 
   ## The context of a request
 
-  The function of `context:` is called once for each request, over every transport, before lists are filtered, access is
-  checked, and plugs and handlers are called. It gets the `McpServer.Conn` with its `principal`, and returns it with more
+  The function of `context:` is called once for each request for a list, an entry, a completion, a subscription or a task,
+  over every transport, before lists are filtered, access is checked, and plugs and handlers are called. `initialize`,
+  `server/discover`, `ping` and the log level are answered without it. It gets the `McpServer.Conn` with its `principal`, and returns it with more
   `assigns` or `private`; other changes have no effect.
 
       use McpServer.Router, name: "shop", context: {Shop.MCP, :context}
@@ -72,8 +73,8 @@ defmodule McpServer.Router do
         end
       end
 
-  `{:error, "text"}` refuses the request: the model reads the text of a tool, and any other request gets an error. If the
-  function raises, the request fails, and the log has the reason. Only the function of the router that a client calls is
+  `{:error, "text"}` refuses the request with a JSON-RPC error that has this text. If the function raises, the request
+  fails, and the log has the reason. Only the function of the router that a client calls is
   called, not that of an included router.
 
   ## Arguments

@@ -49,6 +49,7 @@ defmodule McpServer.Protocol.ContextTest.Router do
 
   tool "run", "For all", Handlers, :run, task_support: :optional
   tool "seen", "For admins", Handlers, :run, visible: &Handlers.admin?/1
+  tool "task", "For admins", Handlers, :run, visible: &Handlers.admin?/1, task_support: :required
   tool "guarded", "For admins", Handlers, :run, authorize: &Handlers.admin?/1, listed: :always
 
   prompt "role", "Says the role" do
@@ -90,7 +91,7 @@ defmodule McpServer.Protocol.ContextTest do
         {fn -> get_prompt("role", %{}, admin) end, ["messages", Access.at(0), "content", "text"], "admin"},
         {fn -> complete_prompt("role", "name", "", admin) end, ["values"], ["admin"]},
         {fn -> read_resource("role://mine", admin) end, ["contents", Access.at(0), "text"], "admin"},
-        {fn -> list_tools(admin) end, [Access.all(), "name"], ["run", "seen", "guarded"]}
+        {fn -> list_tools(admin) end, [Access.all(), "name"], ["run", "seen", "task", "guarded"]}
       ]
 
       for {request, path, value} <- requests do
@@ -106,6 +107,37 @@ defmodule McpServer.Protocol.ContextTest do
       assert {:ok, tools} = list_tools(guest)
       assert Enum.map(tools, & &1["name"]) == ["run", "guarded"]
       assert contexts() == 3
+    end
+  end
+
+  # Earlier, lists without access options and subscriptions to open resources were answered without it.
+  test "lists and subscriptions have it, too, whatever they are of" do
+    subscriptions = %{
+      "2025-11-25" => {"resources/subscribe", %{"uri" => "role://mine"}},
+      "2026-07-28" => {"subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}}}
+    }
+
+    for revision <- @eras do
+      client = as_client("closed", revision)
+      lists = [&list_tools/1, &list_prompts/1, &list_resources/1, &list_resource_templates/1]
+
+      for list <- lists do
+        assert {:error, %{"message" => "This account is closed"}} = list.(client)
+        assert contexts() == 1
+      end
+
+      {method, params} = subscriptions[revision]
+      refused = request(%{"id" => 1, "method" => method, "params" => params}, client)
+      assert refused["error"]["message"] == "This account is closed"
+      assert contexts() == 1
+      assert {:ok, [%{"name" => "mine"}]} = list_resources(as_client("ada", revision))
+      assert {:ok, []} = list_resource_templates(as_client("ada", revision))
+      assert contexts() == 2
+    end
+
+    for router <- [Router, McpServer.ClientServer] do
+      {:ok, definition} = McpServer.Catalog.definition(router)
+      assert McpServer.JSON.decode!(definition)["context"] == (router == Router)
     end
   end
 
@@ -127,17 +159,19 @@ defmodule McpServer.Protocol.ContextTest do
     assert HttpClient.text(HttpClient.answer(server, as(modern_call("seen"), "admin"))) == "admin \"admin\""
     assert HttpClient.text(HttpSession.answer(session, legacy_call("seen", %{}))) == "admin \"admin\""
 
-    assert %{"result" => %{"tools" => [_run, _seen, _guarded]}} =
+    assert %{"result" => %{"tools" => [_run, _seen, _task, _guarded]}} =
              HttpClient.answer(server, as(modern("tools/list"), "admin"))
 
-    assert %{"result" => %{"tools" => [_run, _seen, _guarded]}} = HttpSession.answer(session, legacy("tools/list", %{}))
+    assert %{"result" => %{"tools" => [_run, _seen, _task, _guarded]}} =
+             HttpSession.answer(session, legacy("tools/list", %{}))
+
     assert contexts() == 4
   end
 
   test "in the router's own functions" do
     conn = %Conn{principal: "admin", assigns: %{test: self()}}
     assert {:ok, [%{text: "admin \"admin\""}]} = Router.call_tool(conn, "seen", %{})
-    assert {:ok, [_run, %{name: "seen"}, _guarded]} = Router.list_tools(conn)
+    assert {:ok, [_run, %{name: "seen"}, _task, _guarded]} = Router.list_tools(conn)
     assert {:error, "This account is closed"} = Router.call_tool(%{conn | principal: "closed"}, "run", %{})
     assert_raise ArgumentError, "This account is closed", fn -> Router.list_tools(%{conn | principal: "closed"}) end
     assert_raise ArgumentError, ~r/no database/, fn -> Router.call_tool(%{conn | principal: "raises"}, "run", %{}) end
@@ -146,10 +180,22 @@ defmodule McpServer.Protocol.ContextTest do
   test "it refuses in words" do
     for revision <- @eras, {name, text} <- [{"closed", "This account is closed"}, {"gone", "Not found"}] do
       client = as_client(name, revision)
-      assert {:ok, %{"isError" => true, "content" => [%{"text" => ^text}]}} = call_tool("run", %{}, client)
+      assert {:error, %{"code" => -32603, "message" => ^text}} = call_tool("run", %{}, client)
       assert {:error, %{"code" => -32603, "message" => ^text}} = get_prompt("role", %{}, client)
       assert {:error, %{"code" => -32603, "message" => ^text}} = list_tools(client)
     end
+  end
+
+  # Earlier, a hidden tool that may be a task got another form of answer than a name that no tool has.
+  test "it refuses hidden and absent tools alike, also as tasks" do
+    client = as_client("closed", "2025-11-25")
+
+    answers =
+      for name <- ["run", "seen", "task", "absent"], task <- [%{}, %{"task" => %{}}] do
+        request(%{"id" => 1, "method" => "tools/call", "params" => Map.put(task, "name", name)}, client)
+      end
+
+    assert [%{"error" => %{"code" => -32603, "message" => "This account is closed"}}] = Enum.uniq(answers)
   end
 
   test "one that raises or returns no conn fails the request, and the log says why" do
@@ -158,7 +204,7 @@ defmodule McpServer.Protocol.ContextTest do
       {{answer, tools}, log} =
         with_log(fn -> {call_tool("run", %{}, as_client(name, revision)), list_tools(as_client(name, revision))} end)
 
-      assert {:ok, %{"isError" => true, "content" => [%{"text" => "Tool execution failed" <> _id}]}} = answer
+      assert {:error, %{"code" => -32603, "data" => %{"errorId" => _id}}} = answer
       assert {:error, %{"code" => -32603, "data" => %{"errorId" => _id}}} = tools
       assert log =~ logged
     end

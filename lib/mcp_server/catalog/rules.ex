@@ -34,6 +34,10 @@ defmodule McpServer.Catalog.Rules do
     }
   end
 
+  @doc "The names of all lists."
+  @spec lists() :: [atom()]
+  def lists, do: for({_member, list, _key} <- @lists, do: list)
+
   @doc "Which entries of a router need no token, for the core."
   @spec public(module()) :: %{String.t() => [boolean()]}
   def public(router) do

@@ -63,7 +63,12 @@ defmodule McpServer.Dispatch.Answer do
 
   def refusal(_catalog, request, text), do: refused(request, text)
 
-  defp refused(request, text), do: {:error, Protocol.error(request.id, request.revision, :internal_error, text)}
+  @doc """
+  A refusal before anybody knows whether the entry exists, as a JSON-RPC error. The form of a result would depend on the
+  entry: a client may have asked for a task.
+  """
+  @spec refused(Request.t(), String.t()) :: t()
+  def refused(request, text), do: {:error, Protocol.error(request.id, request.revision, :internal_error, text)}
 
   defp failed(catalog, request, text) do
     {:ok, reply} = Protocol.result(catalog, request, %CallResult{content: [Content.text(text)], is_error: true})
@@ -103,10 +108,18 @@ defmodule McpServer.Dispatch.Answer do
 
   @doc "Logs a failure. The answer contains only its id."
   @spec failure(Catalog.t(), Request.t(), Failure.t()) :: t()
-  def failure(catalog, request, failure) do
+  def failure(catalog, request, failure),
+    do: logged(catalog, request, failure, failure_reply(catalog, request, failure))
+
+  @doc "The same for a failure before anybody knows whether the entry exists; see `refused/2`."
+  @spec failed_before(Catalog.t(), Request.t(), Failure.t()) :: t()
+  def failed_before(catalog, request, failure),
+    do: logged(catalog, request, failure, failure_error(catalog, request, failure))
+
+  defp logged(catalog, request, failure, reply) do
     Failure.log(failure, "#{request.method} #{inspect(Handler.name(catalog, request))}")
     if Events.noting?(), do: Events.note(%{crash_reason: Failure.crash_reason(failure)})
-    {{:exception, failure.kind, failure.id}, failure_reply(catalog, request, failure)}
+    {{:exception, failure.kind, failure.id}, reply}
   end
 
   @doc "The answer to a call that failed, without the log line."
@@ -116,7 +129,9 @@ defmodule McpServer.Dispatch.Answer do
     reply
   end
 
-  def failure_reply(catalog, request, failure) do
+  def failure_reply(catalog, request, failure), do: failure_error(catalog, request, failure)
+
+  defp failure_error(catalog, request, failure) do
     data = %{"errorId" => failure.id}
 
     # Clients show their users the message, and not the data.

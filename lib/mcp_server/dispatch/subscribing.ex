@@ -15,6 +15,8 @@ defmodule McpServer.Dispatch.Subscribing do
   @spec guarded?(Catalog.t(), Request.t()) :: boolean()
   def guarded?(%Catalog{guarded?: guarded?}, %Request{kind: kind}) when kind in [:subscribe, :unsubscribe], do: guarded?
 
+  def guarded?(%Catalog{server: %{context: context}}, %Request{kind: :listen}) when context != nil, do: true
+
   def guarded?(%Catalog{guarded?: guarded?}, %Request{kind: :listen, arguments: filter}),
     do: guarded? and is_map_key(filter, @uris)
 

@@ -48,6 +48,9 @@ pub struct Definition {
     /// Whether tools may be declared at run time. Only the server's own code knows them.
     #[serde(default)]
     pub run_time_tools: bool,
+    /// Whether the server's own code decides about each request, also those for whole lists.
+    #[serde(default)]
+    pub context: bool,
     /// Whether some of these tools may run as tasks.
     #[serde(default)]
     pub run_time_tasks: bool,

@@ -119,7 +119,7 @@ impl<J: Json> Catalog<J> {
             prompt_names: names(prompts.iter().map(|prompt| prompt.name.clone())),
             resource_uris: names(resources),
             page_size: server.page_size,
-            filtered: ListKind::ALL.map(|kind| definition.rules.filter(kind)),
+            filtered: ListKind::ALL.map(|kind| definition.context || definition.rules.filter(kind)),
             guarded: ListKind::ALL.map(|kind| definition.rules.guarded(kind)),
             run_time_tools: definition.run_time_tools,
             rules: definition.rules,
