@@ -113,6 +113,9 @@ defmodule McpServer.HttpAuthTest do
       assert {200, nil, message} = ask(server, bearer(token(context, client_id: "app", claims: claims)))
       assert HttpClient.text(message) == inspect({{context.url, "ada@example.com"}, nil, ["mcp:use"]})
       assert_invalid(server, token(context, claims: claims), "The access token is for another resource")
+      # Earlier, all users without an address were one.
+      nobody = token(context, client_id: "app", claims: %{claims | "email" => ""})
+      assert_invalid(server, nobody, "The claims of the access token are not sufficient")
     end
   end
 
@@ -584,11 +587,23 @@ defmodule McpServer.HttpAuthTest do
     on_both "that are fixed and name nobody are different clients", context do
       other = String.duplicate("o", 32)
       digest = fn token -> {:sha256, Base.encode16(:crypto.hash(:sha256, token))} end
-      server = serve(context, tokens: Map.new([@secret, other], &{digest.(&1), [scopes: ["mcp:use"]]}))
-      said = for token <- [@secret, @secret, other], do: server |> ask(bearer(token)) |> elem(2) |> HttpClient.text()
-      assert [one, one, another] = said
-      assert one != another
-      assert one == inspect({{:token, {:sha256, :crypto.hash(:sha256, @secret)}, nil}, nil, ["mcp:use"]})
+
+      server =
+        for subject <- [[], [subject: ""], [subject: "", client_id: ""]] do
+          grant = [scopes: ["mcp:use"]] ++ subject
+          server = serve(context, tokens: Map.new([@secret, other], &{digest.(&1), grant}))
+
+          said =
+            for token <- [@secret, @secret, other], do: server |> ask(bearer(token)) |> elem(2) |> HttpClient.text()
+
+          assert [one, one, another] = said
+          assert one != another
+          principal = {:token, {:sha256, :crypto.hash(:sha256, @secret)}, subject[:client_id]}
+          assert one == inspect({principal, subject[:subject], ["mcp:use"]})
+          server
+        end
+        |> hd()
+
       session = HttpSession.open(server, "2025-11-25", headers: bearer(@secret))
       request = of_session(legacy("ping"), session.id)
       assert {%{status: 200}, _messages} = HttpClient.exchange(server, with_headers(request, bearer(@secret)))

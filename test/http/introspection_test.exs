@@ -92,6 +92,7 @@ defmodule McpServer.HttpIntrospectionTest do
           {%{"exp" => "#{now + 60}"}, claims},
           {%{"nbf" => now + 120}, "The access token is not valid yet"},
           {%{"sub" => nil, "client_id" => nil}, claims},
+          {%{"sub" => "", "client_id" => "", "azp" => "", "cid" => ""}, claims},
           {%{"scope" => 1}, claims},
           {%{"token_type" => "refresh_token"}, "The token is not an access token"},
           {%{"cnf" => %{"jkt" => "x"}}, "The access token is bound to a key"}

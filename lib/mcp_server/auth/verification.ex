@@ -69,7 +69,7 @@ defmodule McpServer.Auth.Verification do
 
   # Tokens that name nobody are different clients.
   defp fixed_auth(plan, grant, digest) do
-    named? = grant[:subject] != nil or grant[:client_id] != nil
+    named? = grant[:subject] not in [nil, ""] or grant[:client_id] not in [nil, ""]
 
     %Auth{
       principal: {:token, if(named?, do: grant[:subject], else: {:sha256, digest}), grant[:client_id]},
@@ -187,8 +187,11 @@ defmodule McpServer.Auth.Verification do
 
   defp principal(%{principal: claim} = plan, auth) when is_binary(claim) do
     case auth.claims do
-      %{^claim => value} when is_binary(value) or is_integer(value) -> {:ok, %{auth | principal: {auth.issuer, value}}}
-      _none -> invalid(plan, :claims, "The claims of the access token are not sufficient")
+      %{^claim => value} when (is_binary(value) and value != "") or is_integer(value) ->
+        {:ok, %{auth | principal: {auth.issuer, value}}}
+
+      _none ->
+        invalid(plan, :claims, "The claims of the access token are not sufficient")
     end
   end
 

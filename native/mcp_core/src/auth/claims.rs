@@ -137,7 +137,8 @@ fn is_audience(claims: &View<'_, '_>, options: &PolicyOptions) -> Result<(), Ref
 /// apart.
 fn client(claims: &View<'_, '_>) -> Result<Option<String>, Refusal> {
     for name in ["client_id", "azp", "cid"] {
-        if let Some(client) = text(claims, name)? {
+        // An empty name names nobody.
+        if let Some(client) = text(claims, name)?.filter(|client| !client.is_empty()) {
             return Ok(Some(client));
         }
     }
