@@ -77,7 +77,8 @@ defmodule McpServer.Install.Launch do
   @spec made?([String.t()], Path.t(), keyword()) :: boolean()
   def made?(["/bin/sh", "-c", script], project, options) do
     with [_all, env, words] <- Regex.run(~r/(?: MIX_ENV=(#{@word}))? exec #{@word}((?: #{@word})+)\z/, script),
-         [task | _arguments] = words when task in ["mcp.stdio", "mcp.bridge"] <- unquoted(words),
+         words = unquoted(words),
+         true <- installed?(words),
          options = Keyword.put(options, :mix_env, List.first(unquoted(env))),
          {:ok, launch} <- mix(words, project, options) do
       launch == shell(script)
@@ -87,6 +88,15 @@ defmodule McpServer.Install.Launch do
   end
 
   def made?(_words, _project, _options), do: false
+
+  # The tasks with the words that `mix mcp.install` gives them. Others could send environment variables to a URL.
+  defp installed?(["mcp.stdio", router]), do: router =~ ~r/\A[A-Z][A-Za-z0-9_.]*\z/
+  defp installed?(["mcp.bridge", "http" <> _url | headers]), do: literal?(headers)
+  defp installed?(_words), do: false
+
+  defp literal?([]), do: true
+  defp literal?(["--header", _header | headers]), do: literal?(headers)
+  defp literal?(_words), do: false
 
   @doc "Quotes a word for a shell."
   @spec quoted(String.t()) :: String.t()
