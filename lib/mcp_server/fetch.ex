@@ -28,7 +28,10 @@ defmodule McpServer.Fetch do
   def visible?(text), do: text =~ ~r/\A[\x21-\x7E]+\z/
 
   @doc "Whether a header has the characters that HTTP allows (RFC 9110, section 5). Others could add lines to a request."
-  @spec header?({String.t(), String.t()}) :: boolean()
+  @spec header?({String.t(), term()}) :: boolean()
+  # A value may come from a message that the bridge passes on.
+  def header?({_name, value}) when not is_binary(value), do: false
+
   def header?({name, value}),
     do: name =~ ~r/\A[!#$%&'*+\-.^_`|~0-9A-Za-z]+\z/ and not (value =~ ~r/[^\t\x20-\x7E\x80-\xFF]/)
 

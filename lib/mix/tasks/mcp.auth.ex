@@ -28,6 +28,7 @@ defmodule Mix.Tasks.Mcp.Auth do
   use Mix.Task
 
   alias McpServer.Auth.{Discovery, Plan, Refusal, Verification}
+  alias McpServer.Console.Text
   alias McpServer.{HttpRequest, JSON}
   alias McpServer.Protocol.HTTP
 
@@ -103,5 +104,6 @@ defmodule Mix.Tasks.Mcp.Auth do
     end
   end
 
-  defp say(name, text), do: Mix.shell().info(String.pad_trailing(name, 11) <> text)
+  # A text may quote a token or an issuer.
+  defp say(name, text), do: Mix.shell().info([String.pad_trailing(name, 11), Text.safe(text)])
 end

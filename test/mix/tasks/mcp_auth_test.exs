@@ -50,6 +50,9 @@ defmodule Mix.Tasks.Mcp.AuthTest do
 
     assert {0, lines} = ask.(audience: @resource, scopes: ["a"])
     assert List.last(lines) == ~s(Token      is good. Subject: "ada", client: "client", scopes: a)
+    # A terminal obeys control characters.
+    assert {0, lines} = ask.(audience: @resource, scopes: ["a", "\e]0;PWN\a\e[2J"])
+    assert List.last(lines) == ~s(Token      is good. Subject: "ada", client: "client", scopes: a ]0;PWN[2J)
     assert {1, lines} = ask.(audience: "https://other.example", scopes: ["a"])
     assert List.last(lines) == "Token      is refused: The access token is for another resource"
     assert {1, lines} = ask.(audience: @resource)

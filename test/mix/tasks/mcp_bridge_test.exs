@@ -92,6 +92,13 @@ defmodule Mix.Tasks.Mcp.BridgeTest do
     assert %{"id" => nil, "error" => %{"code" => -32_600}} = message(bridge)
     send_batch(bridge, [ping(5)])
     assert %{"error" => %{"code" => -32_600}} = message(bridge)
+
+    # Earlier, a revision or a method that is no text ended the bridge, without a word.
+    meta = &%{"_meta" => %{"io.modelcontextprotocol/protocolVersion" => &1}}
+    send_message(bridge, %{"method" => "notifications/x", "params" => meta.(5)})
+    send_message(bridge, %{"method" => 5, "params" => meta.("2026-07-28")})
+    send_message(bridge, %{"id" => 6, "method" => "ping"})
+    assert %{"result" => %{}} = answer(bridge, 6)
     Port.close(bridge)
   end
 
