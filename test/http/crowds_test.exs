@@ -49,6 +49,37 @@ defmodule McpServer.HttpCrowdsTest do
     end
   end
 
+  # Earlier, 59 KiB each, for as long as the stream was open or the call ran.
+  describe "requests with a long head" do
+    defp long_head(request), do: with_headers(as(request, "eve"), [{"x-long", String.duplicate("x", 50_000)}])
+
+    # The longest binary that a process refers to.
+    defp longest(pid) do
+      :erlang.garbage_collect(pid)
+      {:binary, binaries} = Process.info(pid, :binary)
+      binaries |> Enum.map(&elem(&1, 1)) |> Enum.max(fn -> 0 end)
+    end
+
+    test "do not keep it while they wait" do
+      router = McpServer.ClientServer
+      server = HttpServers.start(:listener, router: router, identify: &who/1)
+      before = Changes.listeners_here(router)
+      listen = modern("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
+      {peer, %{status: 200}} = HttpClient.open(server, long_head(listen))
+      HttpClient.message(peer)
+      assert [stream] = Changes.listeners_here(router) -- before
+      assert longest(stream) < 10_000
+      HttpPeer.close(peer)
+
+      server = HttpServers.start(:listener, identify: &who/1)
+      peer = HttpClient.start(server, long_head(modern_call("perform", HttpScript.arguments("long head"))))
+      {call, conn} = HttpScript.performing("long head")
+      assert longest(conn.call.connection) < 10_000
+      HttpScript.tell(call, {:answer, "done"})
+      assert %{status: 200} = HttpPeer.response(peer)
+    end
+  end
+
   describe "sessions that come and go" do
     @describetag req: "H15"
     test "with streams open and calls running, leave nothing (500 cycles of 10,000)" do

@@ -60,6 +60,7 @@ defmodule McpServer.Http.ListenStream do
   # The acknowledgement is the stream's first message. Earlier changes do not concern a new stream.
   defp open(mount, %{id: id, revision: revision, arguments: filter}, subscription, origin, sink) do
     :ok = Changes.listen(mount.router, Subscription.wanted(subscription, MapSet.new([:all])))
+    sink = Sink.release(sink)
 
     stream = %__MODULE__{
       mount: mount,
@@ -74,7 +75,7 @@ defmodule McpServer.Http.ListenStream do
 
     Report.peer(source(stream), [:subscription, :start], %{count: 1})
     first = HTTP.event(nil, Subscription.acknowledgement(filter, revision, id))
-    opened = Sink.stream(Sink.release(sink), 200, HTTP.event_stream_headers(), [HTTP.keep_alive(), first])
+    opened = Sink.stream(sink, 200, HTTP.event_stream_headers(), [HTTP.keep_alive(), first])
     # The stream may be idle for days. The collection frees the request and shrinks the heap to half.
     :erlang.garbage_collect()
     sink = go_on(stream, opened)

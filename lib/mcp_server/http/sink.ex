@@ -44,7 +44,10 @@ defmodule McpServer.Http.Sink do
   @doc "Frees the memory of the request, before the process waits for the answer."
   @callback forget(t()) :: t()
 
-  @doc "Gives back the mount's body bytes that the request has taken. The body is freed already, or counts for its call."
+  @doc """
+  Gives back the mount's body bytes that the request has taken: the body is freed already, or counts for its call. The
+  request's head is not needed any more.
+  """
   @callback release(t()) :: t()
 
   # The place of a call or a connection counts for a shorter body or answer.

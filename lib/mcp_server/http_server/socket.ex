@@ -349,11 +349,12 @@ defmodule McpServer.HttpServer.Socket do
   defp shutdown(%{transport: :ssl, socket: socket}), do: :ssl.shutdown(socket, :write)
 
   @impl Sink
-  def release(%{body_bytes: 0} = sink), do: sink
+  def release(%{body_bytes: 0, head: nil} = sink), do: sink
+  def release(%{body_bytes: 0} = sink), do: %{sink | head: nil}
 
   def release(%{body_bytes: bytes} = sink) do
     Quota.give(sink.account.quota, :body_bytes, Sink.address(sink), bytes)
-    %{sink | body_bytes: 0}
+    %{sink | body_bytes: 0, head: nil}
   end
 
   defp send_all(%{gone?: true} = sink, _bytes), do: {:closed, sink}
