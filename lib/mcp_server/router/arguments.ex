@@ -32,13 +32,12 @@ defmodule McpServer.Router.Arguments do
   end
 
   @doc """
-  The keys of a prompt's arguments or of a resource's variables, as atoms by their names. `nil` if they stay texts. The
-  core makes those of tools.
+  Adds the atoms for the names of a prompt's arguments or of a resource's variables to its entry, unless they stay texts.
+  The core makes those of tools.
   """
-  @spec atoms!(%{keys: String.t(), what: String.t(), place: Refusal.place()}, [String.t()]) ::
-          %{String.t() => atom} | nil
-  def atoms!(%{keys: "strings"}, _names), do: nil
-  def atoms!(declaration, names), do: Map.new(names, &{&1, atom!(&1, declaration)})
+  @spec put_atoms!(map, map, [String.t()]) :: map
+  def put_atoms!(entry, %{keys: "strings"}, _names), do: entry
+  def put_atoms!(entry, declaration, names), do: Map.put(entry, :atoms, Map.new(names, &{&1, atom!(&1, declaration)}))
 
   defp form(rule, schema, structs, tool) do
     keys = for name <- names(schema), do: atom!(name, tool)

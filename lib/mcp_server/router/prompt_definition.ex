@@ -159,9 +159,9 @@ defmodule McpServer.Router.PromptDefinition do
       name: prompt.name,
       get: prompt.get.handler,
       complete: prompt.complete && prompt.complete.handler,
-      arguments: names,
-      atoms: Arguments.atoms!(prompt, names)
+      arguments: names
     }
+    |> Arguments.put_atoms!(prompt, names)
     |> Access.put(prompt.options.access)
   end
 end

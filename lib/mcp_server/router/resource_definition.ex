@@ -269,8 +269,8 @@ defmodule McpServer.Router.ResourceDefinition do
       uri_template: resource.uri,
       read: resource.read.handler,
       complete: resource.complete && resource.complete.handler,
-      variables: resource.variables,
-      atoms: Arguments.atoms!(resource, resource.variables)
+      variables: resource.variables
     }
+    |> Arguments.put_atoms!(resource, resource.variables)
   end
 end

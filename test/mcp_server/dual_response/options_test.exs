@@ -12,9 +12,11 @@ defmodule McpServer.DualResponse.OptionsTest do
   describe "base_url" do
     @describetag req: "S1-10"
     test "has to be given" do
-      assert_raise ArgumentError, "McpServer.DualResponse needs base_url: an http:// or https:// URL", fn ->
-        DualResponse.start_link([])
-      end
+      assert_raise ArgumentError,
+                   "McpServer.DualResponse needs base_url: an http:// or https:// URL, or {endpoint, path}",
+                   fn ->
+                     DualResponse.start_link([])
+                   end
     end
 
     test "is an http or https URL" do
