@@ -214,7 +214,7 @@ defmodule McpServer.Client do
   @spec responses(t(), %{String.t() => map()}) :: %{String.t() => map()}
   def responses(client, requests) do
     for {key, %{"method" => asked} = request} <- Enum.sort(requests),
-        {:ok, response} <- [answer(client, asked, request["params"] || %{})],
+        {:ok, response} <- [answer(client, asked, params(request))],
         into: %{},
         do: {key, response}
   end
@@ -226,6 +226,8 @@ defmodule McpServer.Client do
   # Bounds the pages of a faulty server.
   defp pages(client, method, member, params, found) when length(found) < @max_pages do
     with {:ok, %{^member => items} = page} <- call(client, method, params) do
+      objects?(items) || raise Error.new(:protocol, "the server's answer to #{method} has no list of objects")
+
       case page do
         %{"nextCursor" => cursor} -> pages(client, method, member, %{"cursor" => cursor}, [items | found])
         _last -> {:ok, [items | found] |> Enum.reverse() |> List.flatten()}
@@ -235,6 +237,8 @@ defmodule McpServer.Client do
 
   defp pages(_client, method, _member, _params, _found),
     do: raise(Error.new(:protocol, "the server has more than #{@max_pages} pages of #{method}"))
+
+  defp objects?(items), do: is_list(items) and Enum.all?(items, &is_map/1)
 
   @doc "Sends a request, and answers the server's requests meanwhile."
   @spec exchange(t(), String.t(), map()) :: map() | {:input_required, [map()]}
@@ -247,6 +251,7 @@ defmodule McpServer.Client do
   defp finished({:input_required, requests}), do: {:input_required, requests}
   defp finished(%{"result" => result}), do: {:ok, result}
   defp finished(%{"error" => error}), do: {:error, error}
+  defp finished(_neither), do: raise(Error.new(:protocol, "the server's answer has neither a result nor an error"))
 
   @doc "The message with the required metadata of the revision. Values in the message take precedence."
   @spec complete(t(), map()) :: map()
@@ -298,12 +303,16 @@ defmodule McpServer.Client do
   @doc "Waits for the answer to a request. In the session era the server's requests may come before it."
   @spec await_answer(t(), term(), (term() -> boolean())) :: map() | [map()] | {:input_required, [map()]}
   def await_answer(client, id, answer?) do
-    case await(client, &(answer?.(&1) or match?(%{"method" => _}, &1) or match?({:failed, ^id, _}, &1))) do
+    case await(client, &(answer?.(&1) or request?(&1) or match?({:failed, ^id, _}, &1))) do
       %{"method" => _method} = request -> serve(client, id, answer?, request)
       {:failed, _id, error} -> raise error
       answer -> answer
     end
   end
+
+  # Other members make no request, and nobody could answer it.
+  defp request?(%{"id" => _id, "method" => method}), do: is_binary(method)
+  defp request?(_message), do: false
 
   defp serve(%{answers: nil} = client, id, _answer?, request) do
     push(client, %{"jsonrpc" => "2.0", "method" => "notifications/cancelled", "params" => %{"requestId" => id}})
@@ -312,7 +321,7 @@ defmodule McpServer.Client do
 
   defp serve(client, id, answer?, %{"id" => asked, "method" => method} = request) do
     reply =
-      case answer(client, method, request["params"] || %{}) do
+      case answer(client, method, params(request)) do
         {:ok, result} -> %{"result" => result}
         {:error, error} -> %{"error" => error}
       end
@@ -320,6 +329,9 @@ defmodule McpServer.Client do
     push(client, Map.merge(%{"jsonrpc" => "2.0", "id" => asked}, reply))
     await_answer(client, id, answer?)
   end
+
+  defp params(%{"params" => params}) when is_map(params), do: params
+  defp params(_request), do: %{}
 
   defp answer(%{answers: answers}, method, params) when is_function(answers, 2), do: outcome(answers.(method, params))
 

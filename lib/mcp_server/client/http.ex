@@ -224,7 +224,7 @@ defmodule McpServer.Client.Http do
 
   defp learn(received, link, context, message) do
     case {message, received} do
-      {%{"method" => "tools/list"}, %{"result" => %{"tools" => tools}}} ->
+      {%{"method" => "tools/list"}, %{"result" => %{"tools" => tools}}} when is_list(tools) ->
         :ok = GenServer.call(link, {:parameters, by_name(tools)}, :infinity)
 
       {_message, %{"method" => "notifications/tools/list_changed"}} ->
@@ -266,7 +266,7 @@ defmodule McpServer.Client.Http do
     list = %{"jsonrpc" => "2.0", "id" => "tools-#{left}", "method" => "tools/list", "params" => params}
 
     case held(context, list) do
-      {{:ok, _headers}, [%{"result" => %{"tools" => tools} = page}]} ->
+      {{:ok, _headers}, [%{"result" => %{"tools" => tools} = page}]} when is_list(tools) ->
         cursor = page["nextCursor"]
         if cursor, do: tools ++ tools(context, call, %{"cursor" => cursor}, left - 1), else: tools
 

@@ -3,7 +3,7 @@ defmodule McpServer.Client.HostileServerTest do
   use ExUnit.Case, async: true
 
   alias McpServer.Client.{Error, Http}
-  alias McpServer.{Fetch, JSON, ScriptedServer}
+  alias McpServer.{Client, Fetch, JSON, ScriptedServer}
 
   @version "io.modelcontextprotocol/protocolVersion"
   @injected "1\r\nX-Injected: yes\r\n\r\nDELETE /victim HTTP/1.1"
@@ -230,4 +230,48 @@ defmodule McpServer.Client.HostileServerTest do
     assert %{"id" => 5} = answer(link)
     refute_received {:reopening, _again}
   end
+
+  # Earlier, these ended a developer's command with a stack trace.
+  test "answers of no known form are refused in words" do
+    neither = "the server's answer has neither a result nor an error"
+    no_list = "the server's answer to tools/list has no list of objects"
+
+    for {answer, expected} <- [
+          {%{}, neither},
+          {%{"result" => %{"tools" => %{"a" => 1}}}, no_list},
+          {%{"result" => %{"tools" => 5}}, no_list},
+          {%{"result" => %{"tools" => ["a"]}}, no_list},
+          {%{"method" => "sampling/createMessage", "id" => "q", "params" => 5}, nil},
+          {%{"method" => 5, "id" => "q"}, nil}
+        ] do
+      options = [revision: "2025-11-25", receive_timeout: 30_000, answers: fn _method, %{} -> {:error, %{}} end]
+      client = Client.open({:url, answering(answer).url}, options)
+      list = fn -> Client.list(client, "tools/list", "tools") end
+      if expected, do: assert_raise(Error, expected, list), else: assert({:ok, []} = list.())
+    end
+  end
+
+  # A server that answers `tools/list` with this. A request of its own comes before an empty list.
+  defp answering(answer) do
+    ScriptedServer.start(fn request ->
+      cond do
+        request.body =~ ~s("initialize") ->
+          result(request, %{"protocolVersion" => "2025-11-25", "capabilities" => %{"tools" => %{}}})
+
+        not (request.body =~ "tools/list") ->
+          ScriptedServer.response(202, [], "")
+
+        is_map_key(answer, "method") ->
+          id = JSON.decode!(request.body)["id"]
+          events = for message <- [answer, %{"id" => id, "result" => %{"tools" => []}}], do: event(message)
+          ScriptedServer.response(200, [{"content-type", "text/event-stream"}], Enum.join(events))
+
+        true ->
+          answer = Map.merge(answer, %{"jsonrpc" => "2.0", "id" => JSON.decode!(request.body)["id"]})
+          ScriptedServer.response(200, [{"content-type", "application/json"}], JSON.encode!(answer))
+      end
+    end)
+  end
+
+  defp event(message), do: "data: " <> JSON.encode!(Map.put(message, "jsonrpc", "2.0")) <> "\n\n"
 end
