@@ -110,12 +110,9 @@ defmodule McpServer.Dispatch do
   end
 
   # An unknown name. The check of a stand-in takes the time that the check of a hidden entry takes.
-  defp absent(catalog, %Request{stand_in: nil} = request, conn, max_bytes),
-    do: hidden(catalog, request, conn, max_bytes)
-
-  defp absent(catalog, %Request{stand_in: index} = request, conn, max_bytes) do
-    alike = %{request | index: index}
-    entry = Handler.entry(catalog, alike)
+  defp absent(catalog, request, conn, max_bytes) do
+    alike = %{request | index: request.stand_in}
+    entry = RunTimeTool.stand_in(catalog, request, conn) || Handler.entry(catalog, alike)
     :ok = Permission.pretend(entry, Handler.keyed(entry, alike), conn)
     hidden(catalog, request, conn, max_bytes)
   end

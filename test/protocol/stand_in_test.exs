@@ -10,6 +10,11 @@ defmodule McpServer.Protocol.StandInTest.Handlers do
     true
   end
 
+  def never?(conn) do
+    send(conn.assigns.test, :asked)
+    false
+  end
+
   def may?(conn, arguments) do
     send(conn.assigns.test, {:arguments, arguments})
     true
@@ -42,12 +47,41 @@ defmodule McpServer.Protocol.StandInTest.Added do
   end
 end
 
+defmodule McpServer.Protocol.StandInTest.Open do
+  @moduledoc false
+  use McpServer.Router, name: "open"
+  tool "open", "For all", McpServer.Protocol.StandInTest.Handlers, :run
+end
+
 defmodule McpServer.Protocol.StandInTest do
   # The check that is made for an unknown name, so that it takes the time of one for a hidden name.
   use McpServer.RouterCase, async: true
 
-  alias McpServer.Protocol.StandInTest.{Added, Declared, Handlers}
+  alias McpServer.Protocol.StandInTest.{Added, Declared, Handlers, Open}
   alias McpServer.Test
+
+  # Earlier, a slow check told hidden tools of the run time from absent ones.
+  test "a tool of the run time that is hidden stands in, too" do
+    :ok = McpServer.Tools.put(Open, [name: "all", description: "For all"], {Handlers, :run})
+    options = [assigns: %{test: self()}]
+    assert {:error, absent} = Test.call_tool(Open, "absent", %{}, options)
+    refute_received :asked
+
+    :ok =
+      McpServer.Tools.put(
+        Open,
+        [name: "secret", description: "For nobody", visible: {Handlers, :never?}],
+        {Handlers, :run}
+      )
+
+    for name <- ["secret", "absent"] do
+      assert {:error, %{"code" => -32602, "message" => "Tool '" <> _name}} = Test.call_tool(Open, name, %{}, options)
+      assert_received :asked
+      refute_received :asked
+    end
+
+    assert absent["message"] == "Tool 'absent' not found"
+  end
 
   # Earlier, `authorize:` got what a client had sent for another name, unchecked.
   for revision <- ["2025-11-25", "2026-07-28"], router <- [Declared, Added] do

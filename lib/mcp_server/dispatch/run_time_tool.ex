@@ -53,6 +53,26 @@ defmodule McpServer.Dispatch.RunTimeTool do
     end
   end
 
+  @doc """
+  A tool of the run time that only some clients see, to stand in for an unknown name: `nil` if this client has none, or if
+  a declared tool stands in. The same name always has the same one.
+  """
+  @spec stand_in(Catalog.t(), Request.t(), Conn.t()) :: map() | nil
+  def stand_in(%Catalog{run_time_tools?: true, router: router}, %Request{kind: :tool, name: name} = request, conn) do
+    declared? = request.stand_in != nil and rem(:erlang.phash2(name), 2) == 0
+
+    guarded =
+      for recipient <- Recipient.all(conn.principal, conn.session_id),
+          not declared?,
+          {_name, entry} <- Server.entries(router, recipient),
+          %{access: %{rule: [_ | _]}} = entry <- [Access.resolve_entry(entry.entry)],
+          do: entry
+
+    Enum.at(guarded, :erlang.phash2(name, max(length(guarded), 1)))
+  end
+
+  def stand_in(_catalog, _request, _conn), do: nil
+
   @doc "The catalogue of a task's tool. `:hidden` if the tool has been deleted meanwhile."
   @spec of_task(Catalog.t(), map()) :: {:ok, Catalog.t()} | :hidden
   def of_task(catalog, %{whose: whose, name: name} = entry) do
