@@ -30,6 +30,9 @@ defmodule McpServer.Protocol.DebugErrorsTest do
              "map whose type is one of text, image, audio, resource, resource_link, at /content/0. " <>
              ~S'A tool returns {:ok, "text"}, {:ok, [text("hello")]}, {:ok, %{…}} or {:error, "text"}. ' <>
              "Put data into a map: {:ok, %{rows: rows}}."},
+          {"match",
+           "** (FunctionClauseError) no function clause matching in McpServer.DebugRouter.Handlers.match/2. " <>
+             ~S'The nearest clause is match(_conn, %{"id" => id}) when is_integer(id)'},
           {"slow", "it did not finish within 50 ms. Ask for less at once, or try again later"},
           {"kill", @killed}
         ],

@@ -8,6 +8,7 @@ defmodule McpServer.DebugRouter do
   tool "raise", "Raises", Handlers, :boom
   tool "invalid", "Returns nonsense", Handlers, :invalid
   tool "rows", "Returns a list of data", Handlers, :rows
+  tool "match", "Matches no clause", Handlers, :match
   tool "slow", "Never ends", Handlers, :slow, timeout: 50
   tool "kill", "Ends its own process", Handlers, :kill, task_support: :optional
 
@@ -21,6 +22,8 @@ defmodule McpServer.DebugRouter.Handlers do
   def boom(_conn, _arguments), do: raise("boom")
   def invalid(_conn, _arguments), do: :done
   def rows(_conn, _arguments), do: [%{id: 1, title: "secret"}, %URI{host: "secret"}]
+  def match(%{principal: "ada"}, %{"secret" => secret}) when is_binary(secret), do: secret
+  def match(_conn, %{"id" => id}) when is_integer(id), do: id
   def slow(_conn, _arguments), do: Process.sleep(:infinity)
   def kill(_conn, _arguments), do: Process.exit(self(), :kill)
 end

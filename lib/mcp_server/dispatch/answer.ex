@@ -5,7 +5,7 @@ defmodule McpServer.Dispatch.Answer do
 
   alias McpServer.{Catalog, Dispatch, JsonRpc, Protocol, Request}
   alias McpServer.Call.Events
-  alias McpServer.Dispatch.{Failure, Handler, InvalidResult, Outcome, Permission}
+  alias McpServer.Dispatch.{Failure, Handler, InvalidResult, NearestClause, Outcome, Permission}
   alias McpServer.InputRequired
   alias McpServer.Tool.{CallResult, Content}
 
@@ -154,7 +154,12 @@ defmodule McpServer.Dispatch.Answer do
 
   # An exception's text can contain secrets, so it is sent only in development.
   defp detail(%{server: server}, failure),
-    do: Failure.advice(failure) || if(debug_errors?(server.debug_errors), do: Failure.banner(failure))
+    do: Failure.advice(failure) || if(debug_errors?(server.debug_errors), do: explained(failure))
+
+  defp explained(failure) do
+    nearest = if failure.kind == :error, do: NearestClause.of(failure.reason, failure.stacktrace)
+    Enum.join([Failure.banner(failure) | List.wrap(nearest)], ". ")
+  end
 
   # Mix is not asked here, because a release can contain Mix. The default was set when the router was compiled.
   defp debug_errors?({:unless_configured, default}), do: Application.get_env(:mcp_server, :debug_errors, default)
