@@ -216,7 +216,13 @@ defmodule McpServer.Catalog do
 
   # A router with a `context:` may refuse any request, and so any list.
   defp filtered(router, lists) do
-    more = if context?(router), do: Rules.lists(), else: if(Server.used?(router), do: [:list_tools], else: [])
+    more =
+      cond do
+        context?(router) -> Rules.lists()
+        Server.used?(router) -> [:list_tools]
+        true -> []
+      end
+
     Enum.uniq((more -- router.__mcp__(:dynamic)) ++ lists)
   end
 

@@ -8,8 +8,8 @@ defmodule McpServer.Connection.InFlight do
   # take its turn at the row ends the call: the holder when there is a result, or the session, which then adopts the
   # call. The other process passes on the call's messages. The table outlives both. Counters tell holders about the
   # session: the number of taken places and of calls that wait for the client, the bytes of all, those of answers that a
-  # batch keeps, whether it is ending, its log level, and two times. Each place and byte of the session is also one of the server's, as long as the session's
-  # process lives.
+  # batch keeps, whether it is ending, its log level, and two times. Each place and byte of the session is also one of the
+  # server's, as long as the session's process lives.
 
   alias McpServer.{Protocol, Quota, Request}
   alias McpServer.Connection.{Report, Session}

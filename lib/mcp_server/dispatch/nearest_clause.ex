@@ -3,7 +3,7 @@ defmodule McpServer.Dispatch.NearestClause do
   # The clause of a function that came nearest to a call that none of its clauses matched. It is the author's code, and
   # shows none of the caller's data.
 
-  @max_bytes 300
+  @max_characters 300
 
   @doc "A sentence about the clause, for development: it reads the debug information of the module. `nil` without any."
   @spec of(term(), Exception.stacktrace()) :: String.t() | nil
@@ -35,5 +35,6 @@ defmodule McpServer.Dispatch.NearestClause do
   defp plain({operator, meta, operands}) when is_list(operands), do: {operator, meta, Enum.map(operands, &plain/1)}
   defp plain(node), do: node
 
-  defp cut(text), do: if(String.length(text) <= @max_bytes, do: text, else: String.slice(text, 0, @max_bytes) <> " …")
+  defp cut(text),
+    do: if(String.length(text) <= @max_characters, do: text, else: String.slice(text, 0, @max_characters) <> " …")
 end

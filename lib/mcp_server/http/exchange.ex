@@ -21,7 +21,8 @@ defmodule McpServer.Http.Exchange do
   @typedoc """
   `:client` is who a long answer counts for, if anybody. The others are the response when the owner ended without one: an
   answer, or the end of a stream that has begun. A stream is cut if its contents do not show that something is missing.
-  `:elsewhere` continues a request whose session the owner no longer has. `:drain` is when the response ends if this node drains, because an owner on another node does not drain with it.
+  `:elsewhere` continues a request whose session the owner no longer has. `:drain` is when the response ends if this node
+  drains, because an owner on another node does not drain with it.
   """
   @type terms :: %{
           required(:client) => Client.t() | :none,
