@@ -100,8 +100,9 @@ defmodule McpServer.Quota do
   def take(%__MODULE__{} = quota, kind, client, amount) do
     row = row(quota, kind, client)
 
-    with :ok <- take_total(quota, row, amount),
-         :ok <- take_share(quota, row, amount),
+    # The share comes first: what is refused to a client must not be in the total of others, not even for a moment.
+    with :ok <- take_share(quota, row, amount),
+         :ok <- take_total(quota, row, amount),
          do: record(quota, row, amount)
   end
 
@@ -109,25 +110,24 @@ defmodule McpServer.Quota do
 
   # Two simultaneous requests for the last place may both be refused, but never both succeed. Every integer is less than
   # an atom.
-  defp take_total(quota, {counters, index, _client}, amount) do
-    if :atomics.add_get(counters, index, amount) <= limit_of(quota, index),
-      do: :ok,
-      else: full(counters, index, amount)
-  end
-
-  defp full(counters, index, amount) do
-    :atomics.sub(counters, index, amount)
-    :full
+  defp take_total(quota, {counters, index, client} = row, amount) do
+    if :atomics.add_get(counters, index, amount) <= limit_of(quota, index) do
+      :ok
+    else
+      :atomics.sub(counters, index, amount)
+      if client, do: subtract(row, amount)
+      :full
+    end
   end
 
   defp take_share(_quota, {_counters, _index, nil}, _amount), do: :ok
 
-  defp take_share(quota, {counters, index, _client} = row, amount) do
+  defp take_share(quota, {_counters, index, _client} = row, amount) do
     if add(row, amount) <= share_of(quota, index) do
       :ok
     else
       subtract(row, amount)
-      full(counters, index, amount)
+      :full
     end
   end
 

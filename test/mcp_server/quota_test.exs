@@ -172,6 +172,25 @@ defmodule McpServer.QuotaTest do
     assert_raise ArgumentError, fn -> Quota.give(account, :calls, @eve, 1) end
   end
 
+  # Earlier, what a client was refused was in the total for a moment: one that went on kept others out.
+  test "a client that is refused again and again takes no place of others", %{quota: quota} do
+    for _ <- 1..2, do: assert(Quota.take(quota, :calls, @eve, 1) == :ok)
+    refused = fn -> for(_ <- 1..20_000, do: Quota.take(quota, :calls, @eve, 1)) |> Enum.uniq() end
+    floods = for _ <- 1..16, do: Task.async(refused)
+    others = for number <- 1..4, _ <- 1..2_000, do: {:principal, "client #{number}"}
+
+    answers =
+      for client <- others do
+        answer = Quota.take(quota, :calls, client, 1)
+        if answer == :ok, do: Quota.give(quota, :calls, client, 1)
+        answer
+      end
+
+    assert Enum.uniq(answers) == [:ok]
+    assert Task.await_many(floods, 60_000) |> List.flatten() |> Enum.uniq() == [:full]
+    assert Quota.held(quota, :calls) == 2
+  end
+
   test "many that take and give at once never have more than there is", %{quota: quota} do
     # A counter for each of five clients, and one for their sum.
     held = :counters.new(6, [:atomics])
