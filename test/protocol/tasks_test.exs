@@ -848,7 +848,13 @@ defmodule McpServer.Protocol.TasksTest do
       call = %{catalog: %{router: Router}, request: nil, entry: nil, handler: nil, max_bytes: 0}
       test = self()
       start = fn -> send(test, {:runner, McpServer.Tasks.Runner.start(call, %McpServer.Conn{})}) end
-      creator = spawn(fn -> start.() && Process.sleep(:infinity) end)
+
+      creator =
+        spawn(fn ->
+          start.()
+          Process.sleep(:infinity)
+        end)
+
       assert_receive {:runner, runner}
       monitor = Processes.monitor(runner)
       Process.exit(creator, :kill)
