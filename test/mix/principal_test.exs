@@ -23,7 +23,7 @@ defmodule Mix.McpServer.PrincipalTest do
     end
   end
 
-  test "a text that is no value of its type is refused, with the usage" do
+  test "a text that does not fit its type is refused, with the usage" do
     for {text, sentence} <- [
           {"integer:4.2", "expected --as integer: to be followed by an integer, got: 4.2"},
           {"integer:", "expected --as integer: to be followed by an integer, got: "},

@@ -38,13 +38,9 @@ end
 
 defmodule McpServer.Protocol.StandInTest.Added do
   @moduledoc false
+  # The test adds a tool at run time.
   use McpServer.Router, name: "added"
-
-  alias McpServer.Protocol.StandInTest.Handlers
-
-  tool "transfer", "Moves money", Handlers, :run, visible: {Handlers, :there?}, authorize: {Handlers, :may?} do
-    input cents: {:integer, "How much", required: true, minimum: 1}
-  end
+  include McpServer.Protocol.StandInTest.Declared
 end
 
 defmodule McpServer.Protocol.StandInTest.Open do

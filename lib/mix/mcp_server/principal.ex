@@ -19,7 +19,7 @@ defmodule Mix.McpServer.Principal do
     """
   end
 
-  @doc "The options with the principal in place of its text. Raises for a text that is no value of its type."
+  @doc "The options with the principal in place of its text. Raises if the text does not fit its type."
   @spec parse!(keyword(), String.t()) :: keyword()
   def parse!(options, usage) do
     case Keyword.fetch(options, :as) do

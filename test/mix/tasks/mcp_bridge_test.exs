@@ -93,7 +93,7 @@ defmodule Mix.Tasks.Mcp.BridgeTest do
     send_batch(bridge, [ping(5)])
     assert %{"error" => %{"code" => -32_600}} = message(bridge)
 
-    # Earlier, a revision or a method that is no text ended the bridge, without a word.
+    # Earlier, a number as the revision or the method ended the bridge, without a word.
     meta = &%{"_meta" => %{"io.modelcontextprotocol/protocolVersion" => &1}}
     send_message(bridge, %{"method" => "notifications/x", "params" => meta.(5)})
     send_message(bridge, %{"method" => 5, "params" => meta.("2026-07-28")})
