@@ -192,8 +192,8 @@ defmodule McpServer.Quota do
   end
 
   @doc """
-  Whether a client must wait until it has less of a kind that is taken anyway: it has more than its share, or all clients
-  have more than the limit and this one has some. So no client waits for what another has alone.
+  Whether a client must wait until it has less of a kind that is taken anyway: it has more than its share, or it has some
+  and all clients together have more than the limit. What another client has beyond its share keeps only that one waiting.
   """
   @spec behind?(t(), Kinds.name(), Client.t()) :: boolean()
   def behind?(quota, kind, client) do
@@ -204,8 +204,15 @@ defmodule McpServer.Quota do
       total ->
         {limit, share} = bound(quota, kind)
         own = if client, do: held(quota, kind, client), else: total
-        (client != nil and own > share) or (total > limit and own > 0)
+        (client != nil and own > share) or (own > 0 and total > limit and total - excess(quota, kind, share) > limit)
     end
+  end
+
+  # What the clients have beyond their shares. It is needed only above the limit, so nothing keeps it up to date: one
+  # look at each client.
+  defp excess(%{counters: counters}, kind, share) do
+    row = {{counters, Kinds.index(kind), :_}, :"$1"}
+    @table |> :ets.select([{row, [{:>, :"$1", share}], [{:-, :"$1", share}]}]) |> Enum.sum()
   end
 
   @doc "How much of a kind all clients have."

@@ -121,6 +121,22 @@ defmodule McpServer.QuotaTest do
     assert over?.() == [true, true, true]
   end
 
+  test "what one client has beyond its share keeps only this one waiting", %{quota: quota} do
+    behind? = fn -> for client <- [@eve, @ada, nil, {:principal, "new"}], do: Quota.behind?(quota, :calls, client) end
+    assert behind?.() == [false, false, false, false]
+    for client <- [@eve, @ada], do: Quota.take_anyway(quota, :calls, client, 2)
+    assert behind?.() == [false, false, false, false]
+    Quota.take_anyway(quota, :calls, @eve, 100)
+    assert behind?.() == [true, false, false, false]
+    # Within the shares there are now as many as the limit allows.
+    Quota.take_anyway(quota, :calls, nil, 4)
+    assert behind?.() == [true, false, false, false]
+    Quota.take_anyway(quota, :calls, nil, 1)
+    assert behind?.() == [true, true, true, false]
+    Quota.give(quota, :calls, @ada, 1)
+    assert behind?.() == [true, false, false, false]
+  end
+
   test "a kind that was reset has nothing, the others keep what they have", %{quota: quota} do
     for kind <- [:calls, :streams], client <- [@eve, nil], do: Quota.take_anyway(quota, kind, client, 1)
     assert Quota.reset(quota, :calls) == :ok
