@@ -121,6 +121,44 @@ defmodule McpServer.HttpConnectionUsageTest do
     Enum.reduce(binaries, 0, fn {_id, bytes, _references}, sum -> sum + bytes end)
   end
 
+  describe "an unfinished head" do
+    @start "GET /mcp HTTP/1.1\r\nhost: localhost\r\nx-long: "
+    @piece String.duplicate("x", 5_000)
+
+    # Earlier, it counted nowhere, and a buffer of twice its size and older copies of it were kept.
+    test "is counted with the bodies, and little more is kept than its bytes" do
+      server = HttpServers.start(:listener)
+      peer = HttpPeer.connect(server.port)
+      HttpPeer.expect(peer, "GET")
+      HttpPeer.write(peer, @start)
+
+      for pieces <- 1..10 do
+        HttpPeer.write(peer, @piece)
+        using(server, %{connections: 1, body_bytes: byte_size(@start) + pieces * byte_size(@piece)})
+      end
+
+      connection = connection(server)
+      eventually(fn -> binary_bytes(connection) < 60_000 end)
+      HttpPeer.write(peer, "\r\n\r\n")
+      assert status(peer) == 400
+      using(server, %{connections: 1})
+      HttpPeer.close(peer)
+      unused(server)
+    end
+
+    test "that finds no room is refused with 503" do
+      limits = [limits: [max_message_bytes: 10_000], http: [max_body_bytes_in_flight: 40_000]]
+      server = HttpServers.start(:listener, limits)
+      peer = HttpPeer.connect(server.port)
+      HttpPeer.expect(peer, "GET")
+      HttpPeer.write(peer, [@start, List.duplicate(@piece, 10)])
+      response = HttpPeer.response(peer)
+      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      HttpPeer.close(peer)
+      unused(server)
+    end
+  end
+
   describe "a body" do
     test "is counted while it comes" do
       server = HttpServers.start(:listener)

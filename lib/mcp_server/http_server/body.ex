@@ -53,26 +53,34 @@ defmodule McpServer.HttpServer.Body do
   # Reads each piece after it was counted. Bytes of an active socket would be counted too late. A piece is not longer than
   # what has arrived, because the driver takes memory for all of it.
   defp gather_large(sink, length) do
-    {result, sink} = sink |> Socket.read_passively() |> gather_pieces(length, Sink.now())
+    sink = sink |> Socket.read_passively() |> Socket.compact()
+    {result, sink} = gather_pieces(sink, {[sink.buffer], byte_size(sink.buffer)}, length, Sink.now())
     {result, Socket.read_actively(sink)}
   end
 
-  defp gather_pieces(%{buffer: buffer} = sink, length, _began) when byte_size(buffer) >= length, do: {:ok, sink}
+  # A buffer to which each piece is appended would have room for as much again.
+  defp gather_pieces(sink, {pieces, bytes}, length, _began) when bytes >= length,
+    do: {:ok, %{sink | buffer: pieces |> Enum.reverse() |> IO.iodata_to_binary()}}
 
-  defp gather_pieces(%{buffer: buffer} = sink, length, began) do
-    bytes = byte_size(buffer)
+  defp gather_pieces(sink, {pieces, bytes}, length, began) do
     piece = min(length - bytes, bytes |> max(@least_piece) |> min(@most_piece))
+    bytes = bytes + piece
 
-    with {:ok, sink} <- reserve(sink, bytes + piece),
-         {:ok, sink} <- Socket.fetch(sink, piece, body_due(sink.mount, began, bytes + piece)),
-         do: gather_pieces(sink, length, began)
+    with {:ok, sink} <- reserve(sink, bytes),
+         {:ok, data} <- Socket.fetch(sink, piece, body_due(sink.mount, began, bytes)) do
+      gather_pieces(sink, {[data | pieces], bytes}, length, began)
+    else
+      :timeout -> {:timeout, sink}
+      :closed -> {:closed, %{sink | gone?: true}}
+      {:full, sink} -> {:full, sink}
+    end
   end
 
   defp gather(%{buffer: buffer} = sink, length, _began) when byte_size(buffer) >= length, do: {:ok, sink}
 
   defp gather(sink, length, began) do
     with {:ok, sink} <- reserve(sink, byte_size(sink.buffer)),
-         {:ok, sink} <- Socket.receive_more(sink, body_due(sink.mount, began, byte_size(sink.buffer))),
+         {:ok, sink} <- Socket.receive_rest(sink, body_due(sink.mount, began, byte_size(sink.buffer))),
          do: gather(sink, length, began)
   end
 
@@ -82,10 +90,11 @@ defmodule McpServer.HttpServer.Body do
     began + min(sockets.body_timeout, slow)
   end
 
-  # Counts received bytes, and the piece that is read: a declared length reserves nothing.
-  defp reserve(%{body_bytes: held} = sink, bytes) when bytes <= held, do: {:ok, sink}
+  @doc "Counts received bytes, and those of the piece that is read: a declared length reserves nothing."
+  @spec reserve(Socket.t(), bytes :: non_neg_integer()) :: {:ok | :full, Socket.t()}
+  def reserve(%{body_bytes: held} = sink, bytes) when bytes <= held, do: {:ok, sink}
 
-  defp reserve(%{body_bytes: held} = sink, bytes) do
+  def reserve(%{body_bytes: held} = sink, bytes) do
     case Quota.take(sink.account.quota, :body_bytes, Sink.address(sink), bytes - held) do
       :ok -> {:ok, %{sink | body_bytes: bytes}}
       :full -> {:full, sink}

@@ -56,8 +56,11 @@ defmodule McpServer.HttpServer.Connection do
   defp read_on(sink, mount_id, scanned, began) do
     began = began || Sink.now()
 
-    case Socket.receive_more(sink, began + sink.mount.sockets.head_timeout) do
-      {:ok, sink} -> read(sink, mount_id, scanned, began)
+    # Bytes of an unfinished head count as those of a body do.
+    with {:ok, sink} <- Body.reserve(sink, byte_size(sink.buffer)),
+         {:ok, sink} <- Socket.receive_rest(sink, began + sink.mount.sockets.head_timeout) do
+      read(sink, mount_id, scanned, began)
+    else
       {why, sink} -> unread(why, sink)
     end
   end

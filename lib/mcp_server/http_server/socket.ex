@@ -49,7 +49,7 @@ defmodule McpServer.HttpServer.Socket do
   * `:cors_headers` – headers of each response to a page of another origin
   * `:head?` – the request is a HEAD, whose response has no body
   * `:ends_at` – when the server ends, once it drains
-  * `:body_bytes` – how many of the mount's body bytes the request has taken
+  * `:body_bytes` – how many of the mount's body bytes the request has taken, those of an unfinished head included
   * `:moved_at` – when the peer last took sent bytes
   """
   @type t :: %__MODULE__{
@@ -93,6 +93,8 @@ defmodule McpServer.HttpServer.Socket do
   # How much of a refused request is still read, so that no reset discards the answer at the client.
   @lingering_bytes 32 * 1024 * 1024
   @lingering_ms 2_000
+  # The rest of most requests arrives within this time, in milliseconds.
+  @soon_ms 20
 
   @doc "Makes the socket active."
   @spec activate(t()) :: t()
@@ -126,6 +128,27 @@ defmodule McpServer.HttpServer.Socket do
     after
       left(due) -> {:timeout, sink}
     end
+  end
+
+  @doc """
+  Waits like `receive_more/2` for the rest of a request, which the peer may never send.
+
+  If it does not come soon, the process keeps only the received bytes. A buffer that has grown has room for as much again,
+  and smaller copies of it would wait for the next garbage collection.
+  """
+  @spec receive_rest(t(), due :: integer()) :: {:ok | :closed | :timeout, t()}
+  def receive_rest(sink, due) do
+    with {:timeout, sink} <- receive_more(sink, {:within, @soon_ms}) do
+      sink |> compact() |> receive_more(due)
+    end
+  end
+
+  @doc "Frees whatever the process does not need of the received bytes."
+  @spec compact(t()) :: t()
+  def compact(sink) do
+    sink = %{sink | buffer: :binary.copy(sink.buffer)}
+    :erlang.garbage_collect()
+    sink
   end
 
   defp active(%{transport: :tcp}), do: @active
@@ -212,19 +235,19 @@ defmodule McpServer.HttpServer.Socket do
   end
 
   @doc """
-  Reads so many bytes from a passive socket until `due`. Returns the same results as `receive_more/2`.
+  Reads so many bytes from a passive socket until `due`. Returns `:closed` if the peer has disconnected.
 
   The driver keeps a buffer that it has not filled, as long as the connection is open. For a number of bytes it fills all.
   """
-  @spec fetch(t(), bytes :: pos_integer(), due :: integer()) :: {:ok | :closed | :timeout, t()}
-  def fetch(%{transport: transport, socket: socket} = sink, bytes, due) do
+  @spec fetch(t(), bytes :: pos_integer(), due :: integer()) :: {:ok, binary()} | :closed | :timeout
+  def fetch(%{transport: transport, socket: socket}, bytes, due) do
     left = max(due - Sink.now(), 0)
     read = if transport == :tcp, do: :gen_tcp.recv(socket, bytes, left), else: :ssl.recv(socket, bytes, left)
 
     case read do
-      {:ok, data} -> {:ok, early(sink, data)}
-      {:error, :timeout} -> {:timeout, sink}
-      {:error, _closed} -> {:closed, %{sink | gone?: true}}
+      {:ok, data} -> {:ok, data}
+      {:error, :timeout} -> :timeout
+      {:error, _closed} -> :closed
     end
   end
 
