@@ -33,8 +33,8 @@ defmodule McpServer.Call do
           tool_shares: [ToolPlaces.share()]
         }
 
-  @typedoc "The outcome of a call, and its answer."
-  @type result :: {:mcp_done, Dispatch.outcome(), Protocol.message()}
+  @typedoc "The outcome of a call, its answer, and the Logger metadata of its process if events are sent about it."
+  @type result :: {:mcp_done, Dispatch.outcome(), Protocol.message(), logged :: map() | nil}
 
   # A small call runs in this heap without a garbage collection, which would take a quarter of its time.
   @heap_words 987
@@ -71,14 +71,14 @@ defmodule McpServer.Call do
     Dirty.work_for(conn.principal, conn.peer)
     request = Request.with_client_terms(request)
     conn = conn(conn, request, connection, shares)
-    Trace.log_as(Trace.request_id(conn, request.id))
+    Trace.log_with(Trace.metadata(conn))
 
     {outcome, reply} =
       if telemetry? and Events.heard?(),
         do: Events.around(catalog, request, conn, fn -> Dispatch.run(catalog, request, conn, max_result_bytes) end),
         else: Dispatch.run(catalog, request, conn, max_result_bytes)
 
-    leave([holder, connection], {:mcp_done, outcome, reply})
+    leave([holder, connection], {:mcp_done, outcome, reply, if(telemetry?, do: Trace.logged())})
   end
 
   defp conn(conn, request, connection, shares) do

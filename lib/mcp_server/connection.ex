@@ -120,7 +120,7 @@ defmodule McpServer.Connection do
   end
 
   @impl true
-  def handle_info({:mcp_down, _monitor, :process, pid, {:shutdown, {:mcp_done, _outcome, _reply} = result}}, state),
+  def handle_info({:mcp_down, _monitor, :process, pid, {:shutdown, {:mcp_done, _, _, _} = result}}, state),
     do: settle(settle_ended(Calls.done(state, pid, result)))
 
   def handle_info({:mcp_ended, pid, result}, state), do: settle(Calls.done(state, pid, result))
@@ -261,7 +261,7 @@ defmodule McpServer.Connection do
 
   defp take_ended(state) do
     receive do
-      {:mcp_down, _monitor, :process, pid, {:shutdown, {:mcp_done, _outcome, _reply} = result}} ->
+      {:mcp_down, _monitor, :process, pid, {:shutdown, {:mcp_done, _, _, _} = result}} ->
         take_ended(Calls.done(state, pid, result))
     after
       0 -> state

@@ -3,8 +3,8 @@ defmodule McpServer.Telemetry do
   The events that the library emits through `:telemetry`, if that package is installed.
 
   Durations are in native time units (`System.convert_time_unit/3`). Metadata has no payloads: no arguments, no results,
-  no URIs, no text of an exception. It has ids of the client, and in `[:mcp_server, :call, …]` the client's name, the
-  trace context and the `conn`. The library builds no event without an attached handler.
+  no URIs, no text of an exception. It has ids of the client and its principal, and in `[:mcp_server, :call, …]` the
+  client's name, the trace context and the `conn`. The library builds no event without an attached handler.
 
   `metrics/1` returns metrics for reporters, `attach_default_logger/1` logs a line for each call, and
   `McpServer.OpenTelemetry` creates spans of calls. The guide [Observability](observability.md) shows them together.
@@ -28,8 +28,13 @@ defmodule McpServer.Telemetry do
 
   Call metadata: `router`, `transport` (`:stdio`, `:http` or `:test`), `revision`, `method`, `kind` (`:tool`, `:prompt`,
   `:resource`, `:resource_template`, `:complete_prompt`, `:complete_resource`, or the list's), `name`, the declared name
-  of the tool, prompt or resource (`nil` for lists), `id`, the JSON-RPC id, `request_id`, the call's id in the log, and
-  `pid`, the call's process. Events at the end of a call have `error_code`, the code of its JSON-RPC error or `nil`.
+  of the tool, prompt or resource (`nil` for lists), `id`, the JSON-RPC id, `request_id`, the call's id in the log, `pid`,
+  the call's process, `principal` and `session_id` (`nil` without), and `logger_metadata`, a map. Events at the end of a
+  call have `error_code`, the code of its JSON-RPC error or `nil`.
+
+  `logger_metadata` is the Logger metadata of the call's process: `:request_id`, `:mcp_principal`, `:mcp_session`, and at
+  the end of the call whatever its handler has added. A process that was killed from outside or that needs longer than
+  100 ms to answer has only the first three.
 
   The events `[:mcp_server, :call, …]` are executed in the process of the call, before and after the handler. A call
   that is killed, by its deadline or by its client, emits neither `[:mcp_server, :call, :stop]` nor
@@ -38,7 +43,7 @@ defmodule McpServer.Telemetry do
   its end. A call is reported as cancelled if its connection is killed. The event is missing if the node stops, or if the
   connection is killed while it reports the start or the end of the call.
 
-  Handler metadata: `session_id`, `client` (a map with the strings `"name"` and `"version"`), `trace_context`
+  Handler metadata: `client` (a map with the strings `"name"` and `"version"`), `trace_context`
   (`McpServer.Conn.trace_context/1`), `repairs`, and `conn`, the `McpServer.Conn`. Its `called` has the arguments and
   the URI: do not log more of it than `inspect/1` shows.
 

@@ -9,7 +9,8 @@ defmodule McpServer.TelemetryTest do
 
   alias McpServer.{Processes, Telemetry, TelemetryStandIn, Wire}
 
-  @call_keys [:id, :kind, :method, :name, :pid, :request_id, :revision, :router, :transport]
+  @call_keys [:id, :kind, :logger_metadata, :method, :name, :pid, :principal, :request_id] ++
+               [:revision, :router, :session_id, :transport]
 
   setup do
     test = self()
@@ -292,7 +293,7 @@ defmodule McpServer.TelemetryTest do
   end
 
   describe "attach_default_logger/1" do
-    test "its line has names, the outcome and the request id" do
+    test "its line has names and the outcome, and the Logger metadata of the call's process" do
       line = fn call ->
         test = self()
         finish = subscribe(&if(&1.meta.pid == test, do: send(test, {:line, &1})))
@@ -306,14 +307,16 @@ defmodule McpServer.TelemetryTest do
 
         finish.()
         assert_received {:line, %{level: :warning, msg: {:string, text}, meta: meta}}
-        {IO.chardata_to_string(text), meta[:request_id]}
+        {IO.chardata_to_string(text), meta[:request_id], meta[:tenant]}
       end
 
-      assert line.(%{method: "tools/call", name: "run", error_type: nil, request_id: "7"}) ==
-               {~s(MCP tools/call "run" ok in 2.0 ms), "7"}
+      metadata = %{request_id: "7", tenant: "acme"}
 
-      assert line.(%{method: "tools/list", name: nil, error_type: "cancelled", request_id: nil}) ==
-               {"MCP tools/list cancelled in 2.0 ms", nil}
+      assert line.(%{method: "tools/call", name: "run", error_type: nil, logger_metadata: metadata}) ==
+               {~s(MCP tools/call "run" ok in 2.0 ms), "7", "acme"}
+
+      assert line.(%{method: "tools/list", name: nil, error_type: "cancelled", logger_metadata: %{}}) ==
+               {"MCP tools/list cancelled in 2.0 ms", nil, nil}
     end
 
     test "refuses a level that there is not" do

@@ -108,6 +108,7 @@ defmodule McpServer.HttpRouter.Handlers do
   # The test process sends the steps, see `McpServer.HttpScript`.
   def perform(conn, %{"test" => test} = arguments) do
     pid = test |> String.to_charlist() |> :erlang.list_to_pid()
+    if tenant = arguments["tenant"], do: Logger.metadata(tenant: tenant)
     send(pid, {:performing, arguments["tag"], self(), conn})
     follow(conn)
   end

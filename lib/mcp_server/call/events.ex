@@ -31,7 +31,8 @@ defmodule McpServer.Call.Events do
     measurements = Map.merge(%{duration: ended - started, monotonic_time: ended}, bytes)
     more = Map.merge(%{error_code: code, error_type: Ending.error_type(outcome, code), spilled: false}, notes)
     {event, what} = ending(outcome, about)
-    Telemetry.execute([:call, event], measurements, about |> Map.merge(more) |> Map.merge(what))
+    about = %{about | logger_metadata: Trace.logged()} |> Map.merge(more) |> Map.merge(what)
+    Telemetry.execute([:call, event], measurements, about)
     {outcome, reply}
   end
 
@@ -40,6 +41,7 @@ defmodule McpServer.Call.Events do
 
   defp about(catalog, request, conn) do
     name = Handler.name(catalog, request)
+    metadata = Trace.logged()
 
     %{
       router: catalog.router,
@@ -49,9 +51,11 @@ defmodule McpServer.Call.Events do
       kind: request.kind,
       name: name,
       id: request.id,
-      request_id: Trace.request_id(conn, request.id),
-      pid: self(),
+      request_id: metadata[:request_id],
+      principal: conn.principal,
       session_id: conn.session_id,
+      logger_metadata: metadata,
+      pid: self(),
       client: client(conn.client_info),
       trace_context: Conn.trace_context(conn),
       repairs: request.repairs,

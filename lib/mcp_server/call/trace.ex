@@ -1,7 +1,8 @@
 defmodule McpServer.Call.Trace do
   @moduledoc false
-  # Connects a call with its HTTP request, in logs and traces: by Phoenix's request id, and by the span of the request.
-  # Both are in the process that holds the request, and reach the call's process in its conn.
+  # Connects a call with its client and its HTTP request, in logs and traces: by the Logger metadata of its process, and by
+  # the span of the request. Phoenix's request id and the span are in the process that holds the request, and reach the
+  # call's process in its conn.
 
   alias McpServer.{Conn, Request}
 
@@ -10,18 +11,22 @@ defmodule McpServer.Call.Trace do
   @key :mcp_trace
   @context :mcp_trace_context
   @max_id_bytes 200
+  # How many characters of the hash of a session's id are logged.
+  @session_digits 12
+  # How long a process may take to give its Logger metadata: milliseconds.
+  @patience_ms 100
 
   @doc "Stores the log id and the span of the calling process in the conn."
   @spec capture(Conn.t()) :: Conn.t()
   def capture(conn) do
-    case {logged(:logger.get_process_metadata()), current_span()} do
+    case {log_id(:logger.get_process_metadata()), current_span()} do
       {nil, :undefined} -> conn
       {request_id, span} -> Conn.put_private(conn, @key, {request_id, span})
     end
   end
 
-  defp logged(%{request_id: id}) when is_binary(id), do: id
-  defp logged(_metadata), do: nil
+  defp log_id(%{request_id: id}) when is_binary(id), do: id
+  defp log_id(_metadata), do: nil
 
   # Without OpenTelemetry the module does not exist. If OpenTelemetry is not set up, the module is not loaded.
   defp current_span do
@@ -73,8 +78,73 @@ defmodule McpServer.Call.Trace do
 
   defp plain?(rest), do: rest == ""
 
-  @doc "Sets the log id of the calling process, which has just started."
-  @spec log_as(String.t() | nil) :: :ok
-  def log_as(nil), do: :ok
-  def log_as(request_id), do: :logger.set_process_metadata(%{request_id: request_id})
+  @doc "The Logger metadata with which a call begins: its log id, its principal and its session, as far as it has them."
+  @spec metadata(Conn.t()) :: map()
+  def metadata(%Conn{request_id: id, principal: principal, session_id: session_id} = conn),
+    do: metadata(http_id(conn), id, principal, session_id)
+
+  @spec metadata(http_id :: String.t() | nil, Request.id() | nil, principal :: term(), session_id :: String.t() | nil) ::
+          map()
+  def metadata(http_id, id, principal, session_id) do
+    %{}
+    |> put(:request_id, request_id(http_id, id))
+    |> put(:mcp_principal, name(principal))
+    |> put(:mcp_session, session_id && session(session_id))
+  end
+
+  defp put(metadata, _key, nil), do: metadata
+  defp put(metadata, key, value), do: Map.put(metadata, key, value)
+
+  # A struct of a user may have secrets, and a text the start of a line.
+  defp name(%{id: id}), do: name(id)
+  defp name(text) when is_binary(text) and byte_size(text) <= @max_id_bytes, do: if(legible?(text), do: text)
+  defp name(number) when is_integer(number), do: number
+  defp name(atom) when is_atom(atom), do: atom
+  defp name(_other), do: nil
+
+  # Most names are plain. Others have no control or formatting characters and no line ends.
+  defp legible?(text),
+    do: text != "" and (plain?(text) or (String.valid?(text) and text =~ ~r/\A[^\p{C}\p{Zl}\p{Zp}]*\z/u))
+
+  # Whoever knows the id of a session may be able to use it.
+  defp session(id) do
+    :crypto.hash(:sha256, id) |> Base.encode16(case: :lower) |> binary_part(0, @session_digits)
+  end
+
+  @doc "Adds Logger metadata to the calling process, which has just started."
+  @spec log_with(map()) :: :ok
+  def log_with(metadata) when metadata == %{}, do: :ok
+  def log_with(metadata), do: :logger.set_process_metadata(metadata)
+
+  @doc "The Logger metadata of the calling process."
+  @spec logged() :: map()
+  def logged do
+    with :undefined <- :logger.get_process_metadata(), do: %{}
+  end
+
+  @doc """
+  The Logger metadata of another process, which is about to be ended. `nil` if it does not give it in time.
+
+  A process in between reads it, because only the whole dictionary can be read before Erlang/OTP 26.2, and a process in
+  native code gives it late.
+  """
+  @spec logged(pid()) :: map() | nil
+  def logged(pid) do
+    {reader, monitor} = spawn_monitor(fn -> exit({:logged, read(pid)}) end)
+
+    receive do
+      {:DOWN, ^monitor, :process, _reader, {:logged, metadata}} -> metadata
+    after
+      @patience_ms ->
+        Process.demonitor(monitor, [:flush])
+        Process.exit(reader, :kill)
+        nil
+    end
+  end
+
+  defp read(pid) do
+    with {:dictionary, dictionary} <- Process.info(pid, :dictionary),
+         {_key, metadata} <- List.keyfind(dictionary, :"$logger_metadata$", 0),
+         do: metadata
+  end
 end

@@ -28,6 +28,7 @@ defmodule McpServer.Connection.Calls do
   * `:started_at` – in native time, `nil` if no events are sent about it
   * `:holder` – the process that started an adopted call
   * `:bytes` – what counts for its arguments
+  * `:logged` – the Logger metadata of its process at its end, if known
   """
   @type call :: %{
           pid: pid(),
@@ -42,7 +43,8 @@ defmodule McpServer.Connection.Calls do
           progress: number() | nil,
           awaiting: Input.t() | nil,
           holder: pid() | nil,
-          bytes: non_neg_integer()
+          bytes: non_neg_integer(),
+          logged: map() | nil
         }
 
   @doc "Accepts a request. It runs as soon as there is a place."
@@ -180,7 +182,8 @@ defmodule McpServer.Connection.Calls do
       progress: nil,
       awaiting: nil,
       holder: nil,
-      bytes: entry.bytes
+      bytes: entry.bytes,
+      logged: nil
     }
 
     Report.started(state, call, entry.request.repairs, entry.since)
@@ -233,7 +236,8 @@ defmodule McpServer.Connection.Calls do
       progress: nil,
       awaiting: nil,
       holder: holder,
-      bytes: entry.bytes
+      bytes: entry.bytes,
+      logged: nil
     }
 
     run(%{state | transport: {module, transport}, catalog: Catalog.fetch(state.router)}, call)
@@ -276,23 +280,25 @@ defmodule McpServer.Connection.Calls do
   def done(state, pid, result) do
     case Map.pop(state.calls, pid) do
       {nil, _calls} -> state
-      {call, calls} -> state |> leave({call, calls}, elem(result, 1), elem(result, 2)) |> answer(call, result)
+      {call, calls} -> ended(state, {call, calls}, result)
     end
   end
 
-  defp answer(state, call, {:mcp_done, {:refused, standing}, reply}),
-    do: Replies.reply(state, call.target, reply, standing)
+  defp ended(state, {call, calls}, {:mcp_done, outcome, reply, logged}),
+    do: state |> leave({%{call | logged: logged}, calls}, outcome, reply) |> answer(call, outcome, reply)
 
-  defp answer(state, call, {:mcp_done, {:subscribe, uri}, _reply}),
+  defp answer(state, call, {:refused, standing}, reply), do: Replies.reply(state, call.target, reply, standing)
+
+  defp answer(state, call, {:subscribe, uri}, _reply),
     do: Subscriptions.subscribed(state, call.request, call.target, uri)
 
-  defp answer(state, call, {:mcp_done, {:unsubscribe, uri}, _reply}),
+  defp answer(state, call, {:unsubscribe, uri}, _reply),
     do: Subscriptions.unsubscribed(state, call.request, call.target, uri)
 
-  defp answer(state, call, {:mcp_done, {:listen, filter}, _reply}),
+  defp answer(state, call, {:listen, filter}, _reply),
     do: Subscriptions.open(state, call.key, call.request, call.target, filter)
 
-  defp answer(state, call, {:mcp_done, _outcome, reply}), do: Replies.reply(state, call.target, reply)
+  defp answer(state, call, _outcome, reply), do: Replies.reply(state, call.target, reply)
 
   @doc "Fails a call whose process has ended without an answer."
   @spec down(State.t(), pid(), term()) :: State.t()
@@ -358,6 +364,7 @@ defmodule McpServer.Connection.Calls do
 
   defp stop(state, pid, grace, why) do
     {call, calls} = Map.pop!(state.calls, pid)
+    call = %{call | logged: Report.logged(call, why)}
     Call.stop(pid, grace, why, state.server.client)
     Process.demonitor(call.monitor, [:flush])
     {call, Input.abandon(%{state | calls: calls}, pid, call)}
@@ -406,8 +413,8 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  defp expire({pid, %{awaiting: nil} = call}, state) do
-    {_call, state} = stop(state, pid, :timeout)
+  defp expire({pid, %{awaiting: nil}}, state) do
+    {call, state} = stop(state, pid, :timeout)
     fail(state, call, Failure.timeout(call.timeout))
   end
 

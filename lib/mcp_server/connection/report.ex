@@ -6,17 +6,30 @@ defmodule McpServer.Connection.Report do
   alias McpServer.Call.{Ending, Trace}
   alias McpServer.Connection.{State, Unended}
   alias McpServer.Dispatch.{Failure, Handler}
+  alias McpServer.Protocol.Revision
   alias McpServer.Telemetry
 
   @typedoc "The place where a call or a peer is served: a connection's state, or the part of it that events report."
   @type source ::
-          State.t() | %{router: module(), catalog: Catalog.t(), transport: atom(), revision: String.t() | nil}
+          State.t()
+          | %{
+              router: module(),
+              catalog: Catalog.t(),
+              transport: atom(),
+              revision: String.t() | nil,
+              principal: term(),
+              session_id: String.t() | nil
+            }
 
-  @typedoc "The reported data of a call. `:started_at` is `nil` if no events are sent about it."
+  @typedoc """
+  The reported data of a call. `:started_at` is `nil` if no events are sent about it, `:logged` is the Logger metadata of
+  its process if known.
+  """
   @type call :: %{
           :request => Request.t(),
           :started_at => integer() | nil,
           :pid => pid(),
+          :logged => map() | nil,
           optional(atom()) => term()
         }
 
@@ -117,6 +130,8 @@ defmodule McpServer.Connection.Report do
   defp revision(%{session: session}), do: session.revision
 
   defp about(state, call) do
+    metadata = metadata(state, call)
+
     %{
       router: state.router,
       transport: transport(state),
@@ -125,14 +140,33 @@ defmodule McpServer.Connection.Report do
       kind: call.request.kind,
       name: Handler.name(state.catalog, call.request),
       id: call.request.id,
-      request_id: request_id(call),
+      request_id: metadata[:request_id],
+      principal: state.principal,
+      session_id: session_id(state, call),
+      logger_metadata: metadata,
       pid: call.pid
     }
   end
 
+  # Without the metadata of the process: what it had at its start.
+  defp metadata(_state, %{logged: %{} = metadata}), do: metadata
+
+  defp metadata(state, call),
+    do: Trace.metadata(http_id(call), call.request.id, state.principal, session_id(state, call))
+
   # Over HTTP the holder of the call has the initial conn of its handler.
-  defp request_id(%{http_id: http_id, request: request}), do: Trace.request_id(http_id, request.id)
-  defp request_id(%{origin: %{base: base}, request: request}), do: Trace.request_id(base, request.id)
+  defp http_id(%{http_id: http_id}), do: http_id
+  defp http_id(%{origin: %{base: base}}), do: Trace.http_id(base)
+
+  defp session_id(%{session: session}, call),
+    do: if(Revision.stateless?(call.request.revision), do: nil, else: session.id)
+
+  defp session_id(%{session_id: id}, _call), do: id
+
+  @doc "The Logger metadata of a call's process, which is about to be ended, if it will be reported."
+  @spec logged(call(), :cancelled | :timeout) :: map() | nil
+  def logged(%{started_at: nil}, :cancelled), do: nil
+  def logged(call, _why), do: Trace.logged(call.pid)
 
   @doc "Reports that the peer has opened a session."
   @spec session_started(State.t()) :: :ok
@@ -153,12 +187,12 @@ defmodule McpServer.Connection.Report do
   @spec log(source(), call(), Failure.t()) :: :ok
   def log(state, call, failure) do
     name = "#{call.request.method} #{inspect(Handler.name(state.catalog, call.request))}"
-    request_id = request_id(call)
+    metadata = metadata(state, call)
 
     # In a separate process, because a slow log must not block the connection.
     _pid =
       spawn(fn ->
-        Trace.log_as(request_id)
+        Trace.log_with(metadata)
         Failure.log(failure, name)
       end)
 

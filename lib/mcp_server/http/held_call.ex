@@ -30,15 +30,25 @@ defmodule McpServer.Http.HeldCall do
 
   @doc "The source of the call, for events."
   @spec source(t()) :: Report.source()
-  def source(%{mount: mount, origin: origin}),
-    do: %{router: mount.router, catalog: origin.catalog, transport: :http, revision: nil}
+  def source(%{mount: mount, origin: origin} = call) do
+    %{
+      router: mount.router,
+      catalog: origin.catalog,
+      transport: :http,
+      revision: nil,
+      principal: origin.principal,
+      session_id: Map.get(call, :session_id)
+    }
+  end
 
   @doc "Ends the call's process, by force after its grace period. A result that it still sends is dropped."
-  @spec stop(t(), :cancelled | :timeout) :: true
+  @spec stop(t(), :cancelled | :timeout) :: t()
   def stop(call, why) do
     client = Sink.client(call.sink, call.origin.principal)
+    call = %{call | logged: Report.logged(call, why)}
     Call.stop(call.pid, Handler.grace(call.origin.catalog, call.request), why, client)
     Process.demonitor(call.monitor, [:flush])
+    call
   end
 
   @doc "The standing (transport status) of the answer to a call with this outcome."

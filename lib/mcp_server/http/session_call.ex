@@ -35,6 +35,7 @@ defmodule McpServer.Http.SessionCall do
     :timeout,
     :started_at,
     :stream_at,
+    :logged,
     bytes: 0,
     passed_on?: false
   ]
@@ -46,6 +47,7 @@ defmodule McpServer.Http.SessionCall do
   * `:session`, `:in_flight` – the session's process, and its shared table of requests
   * `:request` – without its arguments, of which the call has a copy
   * `:deadline` – when the call times out; `:stream_at` – when the session has to open a stream
+  * `:logged` – the Logger metadata of its process at its end, if known
   * `:bytes` – what counts for its arguments
   * `:passed_on?` – the session has the call's result
   """
@@ -63,6 +65,7 @@ defmodule McpServer.Http.SessionCall do
           timeout: pos_integer() | nil,
           started_at: integer() | nil,
           stream_at: integer() | :infinity | nil,
+          logged: map() | nil,
           bytes: non_neg_integer(),
           passed_on?: boolean()
         }
@@ -163,17 +166,17 @@ defmodule McpServer.Http.SessionCall do
 
   defp event({:mcp_down, monitor, :process, _pid, reason} = message, %{monitor: monitor} = call) do
     with true <- first?(call),
-         {:shutdown, {:mcp_done, outcome, reply}} <- reason do
-      answer(call, outcome, reply)
+         {:shutdown, {:mcp_done, outcome, reply, logged}} <- reason do
+      answer(%{call | logged: logged}, outcome, reply)
     else
       false -> pass_on(call, message)
       reason -> fail(call, Failure.killed(reason))
     end
   end
 
-  defp event({:mcp_ended, pid, {:mcp_done, outcome, reply}} = message, %{pid: pid} = call) do
+  defp event({:mcp_ended, pid, {:mcp_done, outcome, reply, logged}} = message, %{pid: pid} = call) do
     Process.demonitor(call.monitor, [:flush])
-    if first?(call), do: answer(call, outcome, reply), else: pass_on(call, message)
+    if first?(call), do: answer(%{call | logged: logged}, outcome, reply), else: pass_on(call, message)
   end
 
   defp event(message, call) do
@@ -191,8 +194,7 @@ defmodule McpServer.Http.SessionCall do
 
   defp due(%{deadline: deadline} = call, now) when now >= deadline do
     if first?(call) do
-      HeldCall.stop(call, :timeout)
-      fail(call, Failure.timeout(call.timeout))
+      call |> HeldCall.stop(:timeout) |> fail(Failure.timeout(call.timeout))
     else
       await(%{call | deadline: :infinity})
     end
@@ -213,8 +215,7 @@ defmodule McpServer.Http.SessionCall do
 
   # The session's process has ended, so the call has no owner.
   defp abandon(call) do
-    HeldCall.stop(call, :cancelled)
-    HeldCall.ended(call, :cancelled)
+    call |> HeldCall.stop(:cancelled) |> HeldCall.ended(:cancelled)
     {status, headers, body} = Sessions.gone_answer(call.session_id)
     Sink.reply(call.sink, status, headers, body)
   end

@@ -28,6 +28,7 @@ defmodule McpServer.Http.StatelessCall do
     :progress,
     :stream_at,
     :ends_at,
+    :logged,
     phase: :waiting
   ]
 
@@ -46,6 +47,7 @@ defmodule McpServer.Http.StatelessCall do
   * `:client` – who the call counts for
   * `:deadline` – when the call times out; `:stream_at` – when a stream is opened, or sends a keep-alive
   * `:ends_at` – when the server ends, once it drains
+  * `:logged` – the Logger metadata of its process at its end, if known
   * `:phase` – `:streaming` once the response has begun
   """
   @type t :: %__MODULE__{
@@ -62,6 +64,7 @@ defmodule McpServer.Http.StatelessCall do
           progress: number() | nil,
           stream_at: integer() | :infinity | nil,
           ends_at: integer() | nil,
+          logged: map() | nil,
           phase: :waiting | :streaming
         }
 
@@ -148,14 +151,14 @@ defmodule McpServer.Http.StatelessCall do
   end
 
   defp event(
-         {:mcp_down, monitor, :process, _pid, {:shutdown, {:mcp_done, outcome, reply}}},
+         {:mcp_down, monitor, :process, _pid, {:shutdown, {:mcp_done, outcome, reply, logged}}},
          %{monitor: monitor} = call
        ),
-       do: answer(call, outcome, reply)
+       do: answer(%{call | logged: logged}, outcome, reply)
 
-  defp event({:mcp_ended, pid, {:mcp_done, outcome, reply}}, %{pid: pid} = call) do
+  defp event({:mcp_ended, pid, {:mcp_done, outcome, reply, logged}}, %{pid: pid} = call) do
     Process.demonitor(call.monitor, [:flush])
-    answer(call, outcome, reply)
+    answer(%{call | logged: logged}, outcome, reply)
   end
 
   defp event({:mcp_down, monitor, :process, _pid, reason}, %{monitor: monitor} = call),
@@ -174,15 +177,13 @@ defmodule McpServer.Http.StatelessCall do
   defp ending(call, until), do: %{call | deadline: min(call.deadline, until), ends_at: until}
 
   defp due(%{ends_at: ends_at} = call, now) when is_integer(ends_at) and now >= ends_at do
-    HeldCall.stop(call, :cancelled)
-    HeldCall.ended(call, :cancelled)
+    call |> HeldCall.stop(:cancelled) |> HeldCall.ended(:cancelled)
     %{id: id, revision: revision} = call.request
     respond(call, {:status, 503}, Protocol.error(id, revision, :internal_error, "The server is shutting down"))
   end
 
   defp due(%{deadline: deadline} = call, now) when now >= deadline do
-    HeldCall.stop(call, :timeout)
-    fail(call, Failure.timeout(call.timeout))
+    call |> HeldCall.stop(:timeout) |> fail(Failure.timeout(call.timeout))
   end
 
   defp due(%{stream_at: at} = call, now) when now < at, do: await(call)
@@ -261,8 +262,7 @@ defmodule McpServer.Http.StatelessCall do
 
   # A client of the stateless era cancels by disconnecting.
   defp cancel(call) do
-    HeldCall.stop(call, :cancelled)
-    HeldCall.ended(call, :cancelled)
+    call |> HeldCall.stop(:cancelled) |> HeldCall.ended(:cancelled)
     call.sink
   end
 end

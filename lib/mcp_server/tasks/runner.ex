@@ -60,7 +60,7 @@ defmodule McpServer.Tasks.Runner do
   defp run(id, call, conn) do
     Dirty.work_for(conn.principal, conn.peer)
     conn = %{conn | call: {:task, id}}
-    Trace.log_as(Trace.request_id(conn, conn.request_id))
+    Trace.log_with(Trace.metadata(conn))
     Trace.continue(conn)
     Tasks.finish(id, call |> work(conn, id) |> settle(call))
   end

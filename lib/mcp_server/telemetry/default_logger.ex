@@ -1,6 +1,6 @@
 defmodule McpServer.Telemetry.DefaultLogger do
   @moduledoc false
-  # Logs a line for each call, with only names and numbers from the server.
+  # Logs a line for each call, with only names and numbers from the server, and the Logger metadata of the call's process.
 
   require Logger
 
@@ -20,12 +20,11 @@ defmodule McpServer.Telemetry.DefaultLogger do
   def handle(_event, %{duration: duration}, call, level) do
     milliseconds = System.convert_time_unit(duration, :native, :microsecond) / 1_000
     called = if call.name, do: "#{call.method} #{inspect(call.name)}", else: call.method
-    metadata = if call.request_id, do: [request_id: call.request_id], else: []
 
     Logger.log(
       level,
       "MCP #{called} #{call.error_type || "ok"} in #{:erlang.float_to_binary(milliseconds, decimals: 1)} ms",
-      metadata
+      Map.to_list(call.logger_metadata)
     )
   end
 end

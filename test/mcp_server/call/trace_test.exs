@@ -5,7 +5,7 @@ defmodule McpServer.Call.TraceTest do
 
   import McpServer.Controller, only: [text: 1]
 
-  alias McpServer.{Call.Trace, Conn, HttpClient, HttpRequests, HttpServers, TestLog}
+  alias McpServer.{Call.Trace, Conn, HttpClient, HttpRequests, HttpServers, Processes, TestLog}
   alias McpServer.Dispatch.Failure
 
   defp logged_as(_conn, _arguments), do: {:ok, [text(inspect(Logger.metadata()[:request_id]))]}
@@ -48,6 +48,52 @@ defmodule McpServer.Call.TraceTest do
     call = HttpRequests.modern("tools/call", %{"name" => "run", "arguments" => %{"secret" => "42"}})
     call = HttpRequests.with_headers(call, [{"x-request-id", "proxy-2"}])
     assert %{"result" => %{"content" => [%{"text" => ~s("proxy-2")}]}} = HttpClient.answer(server, call)
+  end
+
+  test "the Logger metadata of a call has a name of its principal, and no session that can be used" do
+    principal = fn principal -> Trace.metadata(nil, nil, principal, nil)[:mcp_principal] end
+    for name <- ["ada@example.com", "Ada Lovelace", "Zoë", 7, :admin], do: assert(principal.(name) == name)
+    assert {principal.(%{id: 7, secret: "s"}), principal.(%{id: %{id: "ada"}})} == {7, "ada"}
+
+    for other <- [
+          nil,
+          "",
+          "a\nb",
+          "a\u202Eb",
+          "a\u2028b",
+          <<255>>,
+          String.duplicate("a", 201),
+          {:user, 1},
+          %{name: "ada"}
+        ],
+        do: assert(principal.(other) == nil)
+
+    assert Trace.metadata(nil, 7, nil, "a-session") == %{request_id: "7", mcp_session: "006a7ce0e1e1"}
+    assert Trace.metadata("proxy-1", 7, nil, nil) == %{request_id: "proxy-1"}
+  end
+
+  test "the Logger metadata of another process" do
+    waiting = fn prepare ->
+      test = self()
+
+      pid =
+        spawn_link(fn ->
+          prepare.()
+          send(test, :prepared)
+          receive do: (:stop -> :ok)
+        end)
+
+      assert_receive :prepared
+      pid
+    end
+
+    pid = waiting.(fn -> Logger.metadata(tenant: "acme") end)
+    assert Trace.logged(pid) == %{tenant: "acme"}
+    assert Trace.logged(waiting.(fn -> :ok end)) == nil
+    send(pid, :stop)
+    Processes.gone(pid)
+    assert Trace.logged(pid) == nil
+    refute_received {:DOWN, _monitor, :process, _pid, _reason}
   end
 
   describe "crash_reason" do
