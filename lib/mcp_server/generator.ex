@@ -11,7 +11,7 @@ defmodule McpServer.Generator do
   @typedoc "`:next` are the next steps for the user."
   @type plan :: %{files: [{Path.t(), String.t(), mode :: non_neg_integer()}], next: String.t()}
 
-  @kinds ~w(server tool prompt resource app auth release)
+  @kinds ~w(server phoenix tool prompt resource app auth release)
   @file_mode 0o644
   @script_mode 0o755
 
@@ -180,9 +180,10 @@ defmodule McpServer.Generator do
     ]
   end
 
-  # Formatted here, because line breaks depend on the names.
-  defp formatted(code) do
-    options = [locals_without_parens: [tool: :*, input_field: :*, assert: :*]]
+  @doc "Formats the text of a file: its line breaks depend on the names."
+  @spec formatted(String.t()) :: String.t()
+  def formatted(code) do
+    options = [locals_without_parens: [tool: :*, input_field: :*, assert: :*, from: :*]]
     IO.iodata_to_binary([Code.format_string!(code, options), ?\n])
   end
 

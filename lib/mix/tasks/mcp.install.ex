@@ -6,7 +6,7 @@ defmodule Mix.Tasks.Mcp.Install do
 
       mix mcp.install claude-code MyApp.MCP
       mix mcp.install cursor MyApp.MCP --scope project
-      mix mcp.install vscode --http http://127.0.0.1:4040/mcp --name my_app
+      mix mcp.install vscode --url http://127.0.0.1:4040/mcp --name my_app
       mix mcp.install claude-desktop MyApp.MCP --uninstall
 
   `mix mcp.clients` lists the clients and their files. The entry has absolute paths and a `PATH`, because a client that
@@ -24,8 +24,9 @@ defmodule Mix.Tasks.Mcp.Install do
 
     * `--name NAME` – the name of the server in the client: up to 64 of `A-Z a-z 0-9 space _ . -`, of which the
       first is a letter or a digit (the project's application)
-    * `--http URL` – the server at this URL, in place of a router; `--header "NAME: VALUE"` adds a header, which is
-      written into the client's file
+    * `--url URL` – the server at this URL, in place of a router
+    * `--header "NAME: VALUE"` – a header of each request to the URL, written into the client's file; may be repeated
+    * `--header-env NAME=VARIABLE` – the same with the value of an environment variable, which then is in no shell history
     * `--command COMMAND` – the command that the client starts, in place of a Mix task:
       `--command "exec /opt/my_app/bin/mcp"`
     * `--scope user|project` – for you everywhere, or for everybody in this project (`user`)
@@ -42,8 +43,9 @@ defmodule Mix.Tasks.Mcp.Install do
 
   @switches [
     name: :string,
-    http: :string,
+    url: :string,
     header: :keep,
+    header_env: :keep,
     command: :string,
     scope: :string,
     config_path: :string,
@@ -51,7 +53,7 @@ defmodule Mix.Tasks.Mcp.Install do
     uninstall: :boolean,
     compile: :boolean
   ]
-  @usage "usage: mix mcp.install CLIENT ROUTER | --http URL | --command COMMAND [--name NAME] [--scope user|project] " <>
+  @usage "usage: mix mcp.install CLIENT ROUTER | --url URL | --command COMMAND [--name NAME] [--scope user|project] " <>
            "[--config-path PATH] [--print] [--uninstall], for example mix mcp.install claude-code MyApp.MCP"
 
   @impl true
@@ -84,9 +86,9 @@ defmodule Mix.Tasks.Mcp.Install do
   defp scope!(other), do: Mix.McpServer.refuse!("expected --scope to be user or project, got: #{other}", @usage)
 
   defp server!(client, name, routers, options) do
-    case {routers, options[:http], options[:command]} do
+    case {routers, options[:url], options[:command]} do
       {[router], nil, nil} -> started!(name, ["mcp.stdio", router!(router, options)])
-      {[], url, nil} when url != nil -> remote!(client, name, Mix.McpServer.Remote.url!(url, "--http", @usage), options)
+      {[], url, nil} when url != nil -> remote!(client, name, Mix.McpServer.Remote.url!(url, "--url", @usage), options)
       {[], nil, command} when command != nil -> Map.put(Launch.shell(command, Place.here().os), :name, name)
       _none_or_several -> Mix.raise(@usage)
     end
@@ -99,12 +101,13 @@ defmodule Mix.Tasks.Mcp.Install do
   end
 
   defp remote!(%{http: nil}, name, url, options) do
-    headers = for header <- Keyword.get_values(options, :header), word <- ["--header", header], do: word
+    headers = for {key, value} <- headers!(options), word <- ["--header", "#{key}: #{value}"], do: word
     started!(name, ["mcp.bridge", url | headers])
   end
 
-  defp remote!(_client, name, url, options),
-    do: %{name: name, url: url, headers: Mix.McpServer.Remote.headers!(options, @usage)}
+  defp remote!(_client, name, url, options), do: %{name: name, url: url, headers: headers!(options)}
+
+  defp headers!(options), do: Mix.McpServer.Remote.headers!(options, @usage)
 
   defp started!(name, words) do
     case Launch.mix(words, File.cwd!(), mix_env: System.get_env("MIX_ENV"), os: Place.here().os) do

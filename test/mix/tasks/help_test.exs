@@ -8,8 +8,8 @@ defmodule Mix.Tasks.Mcp.HelpTest do
   @moduletag :tmp_dir
   @moduletag timeout: 300_000
 
-  # The expected output of each example; `:runs` with the first output for an example that runs until it is stopped.
-  # Examples with FOLDER or FILE… are placeholders.
+  # The expected output of each example; `:runs` with the first output for an example that runs until it is stopped;
+  # `:phoenix` for one that needs a Phoenix application, which `Mix.Tasks.Mcp.GenTest` has. Examples with FOLDER or FILE… are placeholders.
   @examples [
     {"mix mcp.list MyApp.MCP", "my-app 1.0.0 (MCP 2026-07-28)"},
     {"mix mcp.list --url http://127.0.0.1:4040/mcp", "add a=integer b=integer"},
@@ -34,7 +34,7 @@ defmodule Mix.Tasks.Mcp.HelpTest do
     {"mix mcp.clients", "claude-desktop"},
     {"mix mcp.install claude-code MyApp.MCP", "my_app"},
     {"mix mcp.install cursor MyApp.MCP --scope project", "added my_app to"},
-    {"mix mcp.install vscode --http http://127.0.0.1:4040/mcp --name my_app", "my_app"},
+    {"mix mcp.install vscode --url http://127.0.0.1:4040/mcp --name my_app", "my_app"},
     {"mix mcp.install claude-desktop MyApp.MCP --uninstall", "there is no my_app in"},
     {"mix mcp.doctor", ""},
     {"mix mcp.doctor MyApp.MCP", "MyApp.MCP"},
@@ -50,6 +50,7 @@ defmodule Mix.Tasks.Mcp.HelpTest do
     {"mix mcp.server_json MyApp.MCP --name io.github.ada/my_app --output server.json --mcpb " <>
        "my_app-1.0.0-linux-x86_64.mcpb=https://example.com/my_app-1.0.0-linux-x86_64.mcpb", "wrote server.json"},
     {"mix mcp.gen server", "wrote lib/my_app/mcp.ex"},
+    {"mix mcp.gen phoenix", :phoenix},
     {"mix mcp.gen tool count_words", "wrote lib/my_app/mcp/count_words.ex"},
     {"mix mcp.gen prompt explain", "wrote lib/my_app/mcp/explain.ex"},
     {"mix mcp.gen resource readme", "wrote lib/my_app/mcp/readme.ex"},

@@ -79,6 +79,45 @@ defmodule Mix.Tasks.Mcp.GenTest do
     end
   end
 
+  # What the generated code calls of Plug and Phoenix.
+  @stand_ins """
+  defmodule Plug.Conn do
+    def get_req_header(conn, name), do: for({^name, value} <- conn.req_headers, do: value)
+  end
+
+  defmodule Phoenix.Token do
+    def sign(endpoint, salt, data), do: inspect({endpoint, salt, data})
+    def verify(endpoint, salt, token, max_age: _), do: if(token == sign(endpoint, salt, "ada"), do: {:ok, "ada"}, else: {:error, :invalid})
+  end
+
+  defmodule WordShopWeb.Endpoint do
+  end
+  """
+
+  test "in a Phoenix application: it is mounted, and compiles without warnings", %{tmp_dir: dir} do
+    project(dir)
+    assert {said, 1} = mix(dir, ["mcp.gen", "phoenix"])
+    assert said =~ "** (Mix) there is no lib/word_shop_web/router.ex, so this is no Phoenix application"
+    for folder <- ~w(lib lib/word_shop_web), do: File.mkdir_p!(Path.join(dir, folder))
+    File.write!(Path.join(dir, "lib/stand_ins.ex"), @stand_ins)
+    router = Path.join(dir, "lib/word_shop_web/router.ex")
+    scopes = ~s(defmodule WordShopWeb.Router do\n  def scope(path\), do: path\n\n  def two, do: 2\nend\n)
+    File.write!(router, scopes)
+
+    assert {said, 0} = mix(dir, ["mcp.gen", "phoenix"])
+    assert said =~ "wrote lib/word_shop/mcp.ex\n"
+
+    assert said =~
+             "lib/word_shop_web/router.ex is not as expected: add to it\n\n    forward \"/mcp\", McpServer.HttpPlug, "
+
+    assert File.read!(router) == scopes
+    assert {_compiled, 0} = mix(dir, ["compile", "--warnings-as-errors"])
+    assert {"ada\n", 0} = mix(dir, ["mcp.call", "WordShop.MCP", "whoami", "--as", "ada"])
+    assert {"Nobody is signed in\n", 5} = mix(dir, ["mcp.call", "WordShop.MCP", "whoami"])
+    assert {said, 1} = mix(dir, ["mcp.gen", "phoenix"])
+    assert said =~ "** (Mix) lib/word_shop/mcp.ex exists, and nothing was written"
+  end
+
   test "a file that exists is not overwritten, and the others are not written", %{tmp_dir: dir} do
     project(dir)
     File.mkdir_p!(Path.join(dir, "lib/word_shop"))

@@ -26,10 +26,28 @@ defmodule Mix.Tasks.Mcp.InstallTest do
 
   test "a URL for a client that takes none from its file becomes a bridge", %{tmp_dir: dir} do
     path = Path.join(dir, "c.json")
-    arguments = ["claude-desktop", "--http", "http://a/mcp", "--header", "A: b", "--name", "far", "--config-path", path]
+    arguments = ["claude-desktop", "--url", "http://a/mcp", "--header", "A: b", "--name", "far", "--config-path", path]
     capture_io(fn -> Install.run(arguments) end)
     assert %{"mcpServers" => %{"far" => %{"args" => ["-c", script]}}} = McpServer.JSON.decode!(File.read!(path))
-    assert String.ends_with?(script, " mcp.bridge http://a/mcp --header 'A: b'")
+    assert String.ends_with?(script, " mcp.bridge http://a/mcp --header 'a: b'")
+  end
+
+  test "a secret comes from the environment", %{tmp_dir: dir} do
+    path = Path.join(dir, "c.json")
+    variable = "MCP_INSTALL_TEST_#{System.unique_integer([:positive])}"
+    System.put_env(variable, "Bearer secret")
+    on_exit(fn -> System.delete_env(variable) end)
+
+    for {client, header} <- [
+          {"cursor", fn entry -> entry["headers"] end},
+          {"claude-desktop", fn %{"args" => ["-c", script]} -> List.last(String.split(script, " --header ")) end}
+        ] do
+      arguments = [client, "--url", "http://a/mcp", "--header-env", "Authorization=#{variable}", "--name", "far"]
+      capture_io(fn -> Install.run(arguments ++ ["--config-path", path]) end)
+      entry = McpServer.JSON.decode!(File.read!(path))["mcpServers"]["far"]
+      assert header.(entry) in [%{"authorization" => "Bearer secret"}, "'authorization: Bearer secret'"]
+      File.rm!(path)
+    end
   end
 
   test "--print changes nothing, and a command of one's own is taken as it is", %{tmp_dir: dir} do
@@ -54,7 +72,7 @@ defmodule Mix.Tasks.Mcp.InstallTest do
   test "what is to be pasted ends with status 1", %{tmp_dir: dir} do
     path = Path.join(dir, "settings.json")
     File.write!(path, "{\n  // mine\n}\n")
-    arguments = ["zed", "--http", "http://a/mcp", "--name", "a", "--config-path", path]
+    arguments = ["zed", "--url", "http://a/mcp", "--name", "a", "--config-path", path]
     here = self()
 
     errors =
@@ -78,11 +96,11 @@ defmodule Mix.Tasks.Mcp.InstallTest do
           {[], "usage: mix mcp.install CLIENT"},
           {["cursor"], "usage: mix mcp.install CLIENT"},
           {["curser", "A"], "there is no client curser, did you mean cursor?\nusage: "},
-          {["cursor", @router, "--http", "http://a"], "usage: mix mcp.install CLIENT"},
+          {["cursor", @router, "--url", "http://a"], "usage: mix mcp.install CLIENT"},
           {["cursor", "No.Such", "--no-compile"], "there is no module No.Such in this project"},
           {["cursor", @router, "--scope", "all", "--no-compile"], "expected --scope to be user or project, got: all\n"},
-          {["cursor", "--http", "a"], "expected --http to be an http or https URL, got: a\n"},
-          {["cursor", "--http", "http://a", "--name", "a;b", "--print"], "the name of a server is 1 to 64 characters"}
+          {["cursor", "--url", "a"], "expected --url to be an http or https URL, got: a\n"},
+          {["cursor", "--url", "http://a", "--name", "a;b", "--print"], "the name of a server is 1 to 64 characters"}
         ] do
       error = assert_raise Mix.Error, fn -> Install.run(arguments) end
       assert String.starts_with?(error.message, sentence)
