@@ -53,14 +53,15 @@ defmodule McpServer.Router do
   | `undeclared:` | handling of arguments that no field declares: `:refuse`, `:drop` or `:pass`, see below | `:refuse` |
   | `arguments:` | the keys of the arguments and variables that functions get: `:strings` or `:atoms`, see below | `:strings` |
   | `scopes:` | scopes that the token must grant for tools, prompts and resources without `scopes:` | |
+  | `hints:` | the hints of tools that have neither `hints:` nor `annotations:` | |
   | `context:` | `{module, function}` that fills the conn of each request, see below | |
 
   ## The context of a request
 
   The function of `context:` is called once for each request for a list, an entry, a completion, a subscription or a task,
   over every transport, before lists are filtered, access is checked, and plugs and handlers are called. `initialize`,
-  `server/discover`, `ping` and the log level are answered without it. It gets the `McpServer.Conn` with its `principal`, and returns it with more
-  `assigns` or `private`; other changes have no effect.
+  `server/discover`, `ping` and the log level are answered without it. It gets the `McpServer.Conn` with its `principal`,
+  and returns it with more `assigns` or `private`; other changes have no effect.
 
       use McpServer.Router, name: "shop", context: {Shop.MCP, :context}
 
@@ -74,8 +75,8 @@ defmodule McpServer.Router do
       end
 
   `{:error, "text"}` refuses the request with a JSON-RPC error that has this text. If the function raises, the request
-  fails, and the log has the reason. Only the function of the router that a client calls is
-  called, not that of an included router.
+  fails, and the log has the reason. Only the function of the router that a client calls is called, not that of an included
+  router.
 
   ## Arguments
 
@@ -262,7 +263,7 @@ defmodule McpServer.Router do
   | option | meaning |
   |---|---|
   | `title:` | a name for people |
-  | `hints:` | list of `:read_only`, `:non_destructive`, `:idempotent`, `:closed_world` |
+  | `hints:` | list of `:read_only`, `:non_destructive`, `:idempotent`, `:closed_world`, in place of the router's |
   | `annotations:` | a `McpServer.Tool.Annotations` or its fields, in place of `hints:` |
   | `timeout:` | how long a call may take, in milliseconds |
   | `cancel_grace:` | time for the handler to clean up after a cancellation or a timeout, in milliseconds; at most 60,000 (0: the handler is killed); see `McpServer.Controller` |

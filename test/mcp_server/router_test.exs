@@ -240,6 +240,7 @@ defmodule McpServer.RouterTest do
                cache_scope: :private,
                page_size: 1_000,
                scopes: nil,
+               hints: nil,
                context: nil,
                formats: ~w(date date-time email ipv4 ipv6 uri uuid),
                repair: false,
@@ -259,6 +260,30 @@ defmodule McpServer.RouterTest do
 
       assert %{name: "described", icons: [%Icon{src: "https://a"}], cache_scope: :public, system_role: :error} =
                Module.concat([Described]).__mcp__(:server)
+    end
+
+    test "the hints of a router are those of tools that say nothing else" do
+      Code.compile_string("""
+      defmodule Hinted do
+        use McpServer.Router, name: "hinted", hints: [:read_only, :closed_world]
+        tool "both", "Has them", McpServer.Handlers, :echo
+        tool "own", "Has others", McpServer.Handlers, :echo, hints: [:idempotent]
+        tool "none", "Has none", McpServer.Handlers, :echo, hints: []
+        tool "annotated", "Has annotations", McpServer.Handlers, :echo, annotations: [read_only_hint: false]
+      end
+      """)
+
+      hints = fn annotations ->
+        %{readOnlyHint: read, destructiveHint: destroys, idempotentHint: again, openWorldHint: open} = annotations
+        {read, destroys, again, open}
+      end
+
+      assert for(tool <- Module.concat([Hinted]).__mcp__(:tools), do: {tool.name, hints.(tool.annotations)}) == [
+               {"both", {true, true, false, false}},
+               {"own", {false, true, true, true}},
+               {"none", {false, true, false, true}},
+               {"annotated", {false, true, false, true}}
+             ]
     end
 
     test "a router may be empty" do

@@ -3,7 +3,7 @@ defmodule McpServer.Router.Server do
   # The options of `use McpServer.Router`, which describe the server.
 
   alias McpServer.{Fields, Icon, Limit}
-  alias McpServer.Router.{Access, Formats, Handler, LintRules, Refusal, Undeclared}
+  alias McpServer.Router.{Access, Formats, Handler, Hints, LintRules, Refusal, Undeclared}
   alias McpServer.Schema.Validator
 
   @options Fields.table(
@@ -27,6 +27,7 @@ defmodule McpServer.Router.Server do
                undeclared: {:in, Undeclared.names()},
                arguments: {:in, ~w(strings atoms)},
                scopes: :any,
+               hints: {:list, {:in, Hints.names()}},
                context: :any,
                lint: :any
              ],
@@ -51,6 +52,7 @@ defmodule McpServer.Router.Server do
     undeclared: "refuse",
     arguments: "strings",
     scopes: nil,
+    hints: nil,
     context: nil
   }
 
@@ -64,6 +66,7 @@ defmodule McpServer.Router.Server do
   @spec new!(module, term, Refusal.place()) :: map
   def new!(router, options, place) do
     owner = "`use McpServer.Router`"
+    Hints.check!(options, owner, place)
     given = Refusal.checked!(place, fn -> Fields.gather!(owner, @options, options) end)
     if given[:page_size] == 0, do: Refusal.refuse!(place, "the page_size of #{owner} is at least 1, got: 0")
     Formats.check!(given, owner, place)

@@ -109,7 +109,8 @@ defmodule McpServer.Router.ToolDefinition do
     check_budget!(options[:result_budget], what, place)
     check_grace!(options[:cancel_grace], what, place)
     check_concurrent!(options[:max_concurrent], what, place)
-    options = Map.put(options, :access, Access.new!(options, Scope.server(module).scopes, what, place))
+    server = Scope.server(module)
+    options = options |> Map.put(:access, Access.new!(options, server.scopes, what, place)) |> put_hints(server.hints)
     Formats.check!(options, what, place)
     Arguments.check_struct!(options[:struct], what, place)
 
@@ -127,7 +128,7 @@ defmodule McpServer.Router.ToolDefinition do
       elsewhere: %{},
       fields: [],
       undeclared: Undeclared.of_tool(module, options),
-      keys: options[:arguments] || Scope.server(module).arguments,
+      keys: options[:arguments] || server.arguments,
       struct: options[:struct],
       rule: %{},
       run_time?: Scope.run_time?(module)
@@ -137,6 +138,9 @@ defmodule McpServer.Router.ToolDefinition do
     |> Map.take([:input_schema, :output_schema])
     |> Enum.each(fn {key, schema} -> put_schema!(module, key, schema, place) end)
   end
+
+  defp put_hints(options, hints) when hints == nil or is_map_key(options, :annotations), do: options
+  defp put_hints(options, hints), do: Map.put_new(options, :hints, hints)
 
   # Error texts must name annotations as the author wrote them, not the struct's fields.
   defp gather!(what, options) do

@@ -23,6 +23,12 @@ defmodule McpServer.Router.Mistakes.UseTest do
           {"ttl: -1", "expected :ttl of `use McpServer.Router` to be a non-negative integer, got: -1"},
           {"cache_scope: :shared",
            ~s(expected :cache_scope of `use McpServer.Router` to be one of :private, :public, got: :shared)},
+          {"hints: [:destructive]",
+           "`use McpServer.Router` needs no hint :destructive: it is destructive unless it has :non_destructive. " <>
+             "Write: hints: []"},
+          {"hints: [:readonly]",
+           "`use McpServer.Router` has no hint :readonly, did you mean :read_only? The hints are: :read_only, " <>
+             ":non_destructive, :idempotent, :closed_world"},
           {":name", "the options of `use McpServer.Router` are a keyword list or a map, got: :name"}
         ] do
       @tag req: "S4-81"
