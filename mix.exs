@@ -106,8 +106,8 @@ defmodule McpServer.MixProject do
   # The checksums of the current release. Hex refuses a package whose listed files do not exist.
   defp checksums, do: for(file <- ["native/checksums.txt"], File.exists?(Path.join(__DIR__, file)), do: file)
 
-  @first_steps ~w(guides/getting_started.md guides/notes.md guides/stdio_clients.md guides/cheatsheet.cheatmd guides/livebook.livemd
-                  guides/troubleshooting.md)
+  @first_steps ~w(guides/small_core.md guides/getting_started.md guides/notes.md guides/stdio_clients.md
+                  guides/cheatsheet.cheatmd guides/livebook.livemd guides/troubleshooting.md)
   @project ~w(ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md SECURITY.md)
 
   defp docs do
