@@ -89,7 +89,7 @@ defmodule McpServer.ServerOptions do
     max_subscription_bytes: [
       :bytes,
       default: 64 * @mebi,
-      doc: "URIs of all subscriptions of a server, plus 64 bytes for each; over HTTP one client may have `max_share`",
+      doc: "URIs of all subscriptions of a server, plus 512 bytes for each; over HTTP one client may have `max_share`",
       beyond: "`-32600`; over HTTP 429"
     ]
   ]

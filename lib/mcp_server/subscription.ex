@@ -5,8 +5,8 @@ defmodule McpServer.Subscription do
 
   alias McpServer.{Changes, Protocol, Request}
 
-  # The overhead of a URI: its element in a set, and its binary's header.
-  @uri_bytes 64
+  # What is kept beside the bytes of a URI: an element of a set and a row in each of two tables, with a copy of a short URI.
+  @uri_bytes 512
 
   defstruct tools: false, prompts: false, resources: false, uris: MapSet.new()
 

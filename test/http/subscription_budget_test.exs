@@ -8,8 +8,8 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
   @uris "resourceSubscriptions"
   @refused %{"code" => -32600, "message" => "Invalid request: too many subscriptions"}
 
-  # This number of URIs, each of which counts as 200 bytes.
-  defp uris(count, tag), do: for(n <- 1..count, do: String.pad_trailing("http-test://rows/#{tag}-#{n}-", 136, "x"))
+  # This number of URIs, each of which counts as 600 bytes.
+  defp uris(count, tag), do: for(n <- 1..count, do: String.pad_trailing("http-test://rows/#{tag}-#{n}-", 88, "x"))
 
   defp listen(server, uris, principal \\ nil) do
     request = modern("subscriptions/listen", %{"notifications" => %{@uris => uris}})
@@ -33,7 +33,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
 
   # A plug notices at its next keep-alive that its client is gone.
   both "streams share it, up to the last byte, and give it back",
-       [limits: [max_subscription_bytes: 1_000], http: [keep_alive: 100]],
+       [limits: [max_subscription_bytes: 3_000], http: [keep_alive: 100]],
        %{server: server} do
     {:ok, first} = listen(server, uris(3, "a"))
     assert listen(server, uris(3, "b")) == {:refused, @refused}
@@ -53,7 +53,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
     {:ok, peer}
   end
 
-  both "sessions have their part of it", [limits: [max_subscription_bytes: 1_001]], %{server: server} do
+  both "sessions have their part of it", [limits: [max_subscription_bytes: 3_001]], %{server: server} do
     session = HttpSession.open(server)
     [one, two, three | _] = uris(4, "s")
     for uri <- [one, two, two, one], do: assert({%{status: 200}, [%{"result" => _}]} = subscribe(session, uri))
@@ -74,7 +74,7 @@ defmodule McpServer.Http.SubscriptionBudgetTest do
   end
 
   both "one principal has a quarter of it at most",
-       [limits: [max_subscription_bytes: 4_000], identify: &who/1],
+       [limits: [max_subscription_bytes: 12_000], identify: &who/1],
        %{server: server} do
     session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer ada"}])
     assert {%{status: 200}, [%{"result" => _}]} = subscribe(session, hd(uris(1, "s")))

@@ -25,11 +25,11 @@ defmodule McpServer.SubscriptionTest do
     assert wanted(Subscription.delete_uri(session, "a:1")) == [:tools, :prompts, :resources]
   end
 
-  test "a resource costs its URI and 64 bytes, a list nothing" do
+  test "a resource costs its URI and 512 bytes, a list nothing" do
     assert Subscription.cost(Subscription.put_lists(%Subscription{})) == 0
-    assert Subscription.cost(["a:1", "a:22"]) == 3 + 64 + 4 + 64
+    assert Subscription.cost(["a:1", "a:22"]) == 3 + 512 + 4 + 512
     filter = %{"toolsListChanged" => true, "resourceSubscriptions" => ["a:1", "a:22", "a:1"]}
-    assert Subscription.cost(Subscription.from_filter(filter)) == 135
+    assert Subscription.cost(Subscription.from_filter(filter)) == 1_031
   end
 
   test "a change is told under the id of the stream, and in a session without one" do
