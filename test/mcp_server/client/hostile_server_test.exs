@@ -158,6 +158,7 @@ defmodule McpServer.Client.HostileServerTest do
     for {body, expected} <- [
           {"5", :failed},
           {"{}", :failed},
+          {"[]", :failed},
           {~s({"jsonrpc":"2.0","id":9,"result":{}}), :failed},
           {~s({"jsonrpc":"2.0","method":"notifications/message","params":{}}), :failed},
           {~s({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}), :refused},
@@ -189,6 +190,62 @@ defmodule McpServer.Client.HostileServerTest do
       stop_supervised!(Http)
     end
   end
+
+  test "an event that is no answer leaves the request open, and the end of its stream fails it" do
+    for {event, expected} <- [
+          {"[]", :failed},
+          {~s([{"jsonrpc":"2.0","id":9,"result":{}}]), :failed},
+          {~s({"jsonrpc":"2.0","id":1,"result":{}}), :answered}
+        ] do
+      stream = [{"content-type", "text/event-stream"}]
+      link = link(ScriptedServer.start(fn _request -> ScriptedServer.response(200, stream, "data: #{event}\n\n") end))
+      send_message(link, %{"id" => 1, "method" => "ping", "params" => %{"_meta" => %{@version => "2026-07-28"}}})
+      assert {event, ended(link)} == {event, expected}
+      stop_supervised!(Http)
+    end
+  end
+
+  defp ended(link) do
+    case answer(link) do
+      {:failed, 1, %Error{kind: :closed, message: "the server ended the stream before its answer"}} -> :failed
+      %{"id" => 1, "result" => %{}} -> :answered
+      _no_answer -> ended(link)
+    end
+  end
+
+  # Earlier, its senders waited without end.
+  test "each request of a batch gets its answer or an error" do
+    missing = %{"code" => -32_603, "message" => "does not answer this request of the batch"}
+    other = %{"code" => -32_603, "message" => "sends something else than the answer to the request"}
+
+    for {body, expected} <- [
+          {"{}", [{1, other}, {2, other}]},
+          {"[]", [{1, other}, {2, other}]},
+          {~s([{"jsonrpc":"2.0","id":2,"result":{}}]), [{1, missing}, {2, %{}}]},
+          {~s([{"jsonrpc":"2.0","id":2,"result":{}},{"jsonrpc":"2.0","id":1,"result":{}}]), [{1, %{}}, {2, %{}}]},
+          {~s({"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}), :refused}
+        ] do
+      server =
+        ScriptedServer.start(fn _request ->
+          ScriptedServer.response(200, [{"content-type", "application/json"}], body)
+        end)
+
+      %{link: pid, reference: reference} = link = link(server)
+      batch = for id <- 1..2, do: %{"jsonrpc" => "2.0", "id" => id, "method" => "ping"}
+      send(pid, {:mcp_client_in, reference, {:lines, [JSON.encode!(batch)]}})
+
+      answers =
+        case answer(link) do
+          %{"id" => nil, "error" => %{"code" => -32_600}} -> :refused
+          answers -> Enum.sort(for %{"id" => id} = answer <- answers, do: {id, answer["result"] || without_url(answer)})
+        end
+
+      assert {body, answers} == {body, expected}
+      stop_supervised!(Http)
+    end
+  end
+
+  defp without_url(%{"error" => error}), do: Map.update!(error, "message", &String.replace(&1, ~r/\Ahttp\S+ /, ""))
 
   # Earlier, the link read nothing meanwhile.
   test "a server that takes its time to open a session again blocks nothing" do

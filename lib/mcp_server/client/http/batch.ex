@@ -23,30 +23,28 @@ defmodule McpServer.Client.Http.Batch do
   def post(context, batch) do
     {outcome, held} = Exchange.hold(context, batch, [], &answer?/1)
 
-    case {outcome, held} do
-      {{:ok, headers}, held} ->
-        deliver(context, batch, held)
-        {:ok, headers}
-
-      {{:error, :session_lost}, _none} ->
-        {:error, :session_lost}
-
-      {{:error, error}, held} ->
-        {:error, error, List.flatten(held)}
+    case {outcome, List.flatten(held)} do
+      {{:ok, headers}, came} -> with :ok <- deliver(context, batch, came), do: {:ok, headers}
+      {{:error, :session_lost}, _none} -> {:error, :session_lost}
+      {{:error, error}, came} -> {:error, error, came}
     end
   end
 
   defp answer?(message), do: is_list(message) or not is_map_key(message, "method")
 
-  defp deliver(_context, _batch, []), do: :ok
-
-  defp deliver(context, batch, held) do
-    # A server refuses a whole batch with one error.
-    case held do
-      [%{"error" => _error} = refusal] -> context.send.(if refusal["id"] in ids(batch), do: [refusal], else: refusal)
-      answers -> context.send.(List.flatten(answers))
+  defp deliver(context, batch, came) do
+    cond do
+      refusal?(came, batch) -> context.send.(hd(came))
+      missing(batch, came) == [] -> context.send.(came)
+      true -> {:error, Error.new(:no_answer, "#{context.url} does not answer this request of the batch"), came}
     end
   end
+
+  # A server refuses a whole batch with one error.
+  defp refusal?([%{"error" => _error} = refusal], batch), do: refusal["id"] not in ids(batch)
+  defp refusal?(_answers, _batch), do: false
+
+  defp missing(batch, came), do: ids(batch) -- for(%{"id" => id} <- came, do: id)
 
   @doc "A message or a batch without the cancelled requests. `[]` if no request is left."
   @spec wanted(map() | t(), cancelled :: [term()]) :: map() | [term()]
@@ -62,8 +60,7 @@ defmodule McpServer.Client.Http.Batch do
   @doc "The received answers, and an error for each request without an answer."
   @spec complete(t(), came :: [map()], Error.t()) :: [map()]
   def complete(batch, came, %Error{message: text}) do
-    answered = for %{"id" => id} <- came, do: id
     error = %{"code" => JsonRpc.Error.code(:internal_error), "message" => text}
-    came ++ for id <- ids(batch) -- answered, do: %{"jsonrpc" => "2.0", "id" => id, "error" => error}
+    came ++ for id <- missing(batch, came), do: %{"jsonrpc" => "2.0", "id" => id, "error" => error}
   end
 end

@@ -185,15 +185,15 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  defp answer(received, batch, _context) when is_list(batch) and (is_map(received) or is_list(received)),
-    do: {:ok, received}
+  # A server refuses a whole batch with one error.
+  defp answer(%{"error" => _error} = refusal, batch, _context) when is_list(batch), do: {:ok, refusal}
 
   defp answer(%{"error" => _error, "id" => nil} = refusal, %{"id" => _id} = message, _context),
     do: addressed(refusal, message)
 
   # What is no answer to the request would leave its sender waiting.
   defp answer(received, message, context) do
-    if is_map(received) and unanswered(Batch.ids(message), received) == [],
+    if is_map(received) != is_list(message) and unanswered(Batch.ids(message), received) == [],
       do: {:ok, received},
       else: {:error, Error.new(:no_answer, "#{context.url} sends something else than the answer to the request")}
   end
@@ -294,8 +294,10 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  # An array answers the whole batch. It has no answers to cancelled requests.
-  defp unanswered(_open, batch) when is_list(batch), do: []
+  # An array with an answer is the answer to the whole batch. It has no answers to cancelled requests.
+  defp unanswered(open, batch) when is_list(batch),
+    do: if(Enum.any?(batch, &(unanswered(open, &1) != open)), do: [], else: open)
+
   defp unanswered(open, %{"id" => id} = received) when not is_map_key(received, "method"), do: List.delete(open, id)
   defp unanswered(open, _received), do: open
 
