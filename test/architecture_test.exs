@@ -23,6 +23,19 @@ defmodule McpServer.ArchitectureTest do
     assert for(file <- files, File.read!(file) =~ reads, do: Path.relative_to(file, __DIR__)) == []
   end
 
+  # Other tests log meanwhile: a test asks for its own lines, or uses `own_log`.
+  test "no test expects that nothing at all is logged" do
+    silence = ~r/((?<!own_|_)log(ged\(\))?|capture_log\(.*\)|with_log\(.*\)) == ""/
+
+    lines =
+      for file <- Path.wildcard(Path.expand("**/*.{ex,exs}", __DIR__)),
+          line <- file |> File.read!() |> String.split("\n"),
+          line =~ silence,
+          do: {Path.relative_to(file, __DIR__), String.trim(line)}
+
+    assert lines == []
+  end
+
   # Maps a module to the functions of other modules that it calls.
   defp calls do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)

@@ -145,7 +145,8 @@ defmodule McpServer.HttpPlugTest do
 
       left = fn conn -> %{elem(BodyReader.read_body(conn, []), 2) | body_params: %{}} end
       server = behind(left, mount_of_its_own())
-      assert capture_log(fn -> text(server, modern_call("echo", %{"text" => "x"})) end) == ""
+      # Other tests log meanwhile.
+      refute capture_log(fn -> text(server, modern_call("echo", %{"text" => "x"})) end) =~ "body_reader:"
     end
 
     test "are left alone by the body reader at the paths of MCP only" do

@@ -391,12 +391,12 @@ defmodule McpServer.PresentationTest do
       [index, card] = for which <- [:index, :card], do: Presentation.marker(view, which)
 
       for {markdown, logged} <- [
-            {[index, "\n", card], ""},
-            {index, "0 card markers for 1 rendered cards"},
-            {card, "0 index markers for 1 announced"}
+            {[index, "\n", card], ~r/\A\z/},
+            {index, ~r/0 card markers for 1 rendered cards/},
+            {card, ~r/0 index markers for 1 announced/}
           ] do
         log = own_log(fn -> Presentation.present(view, "a:v1", payload, format: "both", markdown: markdown) end)
-        if logged == "", do: assert(log == ""), else: assert(log =~ logged)
+        assert log =~ logged
       end
 
       assert own_log(fn -> Presentation.present(view, "a:v1", payload, format: "json") end) == ""
