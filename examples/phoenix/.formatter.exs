@@ -1,5 +1,5 @@
 [
-  import_deps: [:phoenix, :plug, :mcp_server],
-  inputs: ["{mix,.formatter}.exs", "{config,lib,test}/**/*.{ex,exs}"],
+  import_deps: [:ecto, :ecto_sql, :phoenix, :plug, :mcp_server],
+  inputs: ["{mix,.formatter}.exs", "{config,lib,priv,test}/**/*.{ex,exs}"],
   line_length: 120
 ]

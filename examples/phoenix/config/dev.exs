@@ -1,5 +1,11 @@
 import Config
 
+config :bookshop, Bookshop.Repo,
+  username: "postgres",
+  password: "postgres",
+  hostname: "localhost",
+  database: "bookshop_dev"
+
 # A file that has changed is compiled when the next request comes, and MCP clients are told of lists that have changed.
 config :bookshop, BookshopWeb.Endpoint,
   code_reloader: true,

@@ -1,6 +1,7 @@
 import Config
 
-# What a deployment says when it starts. SECRET_KEY_BASE and MCP_SECRET are made by `mix phx.gen.secret`.
+# What a deployment says when it starts. DATABASE_URL is like "ecto://user:password@host/bookshop"; SECRET_KEY_BASE and
+# MCP_SECRET are made by `mix phx.gen.secret`.
 if config_env() == :prod do
   host = System.fetch_env!("HOST")
 
@@ -10,8 +11,7 @@ if config_env() == :prod do
     http: [ip: :any, port: String.to_integer(System.get_env("PORT", "4000"))],
     secret_key_base: System.fetch_env!("SECRET_KEY_BASE")
 
-  config :bookshop, :url, "https://#{host}"
+  config :bookshop, Bookshop.Repo, url: System.fetch_env!("DATABASE_URL")
   config :bookshop, :hosts, [host]
-  config :bookshop, :tokens, %{System.fetch_env!("ADAS_TOKEN") => "ada"}
   config :mcp_server, secret: System.fetch_env!("MCP_SECRET")
 end

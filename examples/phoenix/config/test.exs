@@ -1,5 +1,15 @@
 import Config
 
+config :bookshop, Bookshop.Repo,
+  username: "postgres",
+  password: "postgres",
+  hostname: "localhost",
+  database: "bookshop_test",
+  pool: Ecto.Adapters.SQL.Sandbox,
+  pool_size: System.schedulers_online() * 2
+
+config :bookshop, :sql_sandbox, true
+
 # A port that is free; tests ask which.
 config :bookshop, BookshopWeb.Endpoint,
   http: [ip: :loopback, port: 0],

@@ -1,31 +1,48 @@
 defmodule Bookshop.Accounts do
   @moduledoc """
-  The customers' API tokens, which their MCP clients send.
+  The customers, and the API tokens that their MCP clients send.
 
-  `create_user_api_token/1` and `fetch_user_by_api_token/1` are those of Phoenix's guide to API authentication, which
-  keeps the tokens in the table of `mix phx.gen.auth`. Here a process keeps them until the application stops. It knows
-  their digests only: who reads it learns no token.
+  `create_user_api_token/1` and `fetch_user_by_api_token/1` are those of Phoenix's guide to API authentication. In an
+  application with `mix phx.gen.auth`, `mix mcp.gen phoenix` writes such functions for its table of tokens.
   """
-  use Agent
+  import Ecto.Query
 
-  @doc "Starts with the tokens of the configuration."
-  def start_link(_options), do: Agent.start_link(&configured/0, name: __MODULE__)
+  alias Bookshop.Accounts.{ApiToken, Customer}
+  alias Bookshop.Repo
 
-  defp configured,
-    do: Map.new(Application.fetch_env!(:bookshop, :tokens), fn {token, user} -> {digest(token), user} end)
+  def create_customer!(name), do: Repo.insert!(%Customer{name: name})
+
+  def get_customer(id), do: Repo.get(Customer, id)
 
   @doc "A new token of a customer, which is shown this once."
-  def create_user_api_token(user) do
+  def create_user_api_token(customer) do
     token = Base.url_encode64(:crypto.strong_rand_bytes(32), padding: false)
-    Agent.update(__MODULE__, &Map.put(&1, digest(token), user))
+    put_user_api_token!(customer, token)
     token
   end
 
-  @doc "Whose token that is: `{:ok, user}` or `:error`."
-  def fetch_user_by_api_token(token), do: Agent.get(__MODULE__, &Map.fetch(&1, digest(token)))
+  def put_user_api_token!(customer, token),
+    do: Repo.insert!(%ApiToken{customer_id: customer.id, digest: digest(token)})
+
+  @doc "Whose token that is: `{:ok, customer}` or `:error`."
+  def fetch_user_by_api_token(token) do
+    digest = digest(token)
+
+    query =
+      from token in ApiToken,
+        join: customer in assoc(token, :customer),
+        where: token.digest == ^digest,
+        select: customer
+
+    with nil <- Repo.one(query), do: :error, else: (customer -> {:ok, customer})
+  end
 
   @doc "From now on the token is nobody's."
-  def delete_user_api_token(token), do: Agent.update(__MODULE__, &Map.delete(&1, digest(token)))
+  def delete_user_api_token(token) do
+    digest = digest(token)
+    Repo.delete_all(from token in ApiToken, where: token.digest == ^digest)
+    :ok
+  end
 
   # Looked up by its digest, no token is found by how long a wrong one takes.
   defp digest(token), do: :crypto.hash(:sha256, token)

@@ -4,9 +4,14 @@ defmodule Bookshop.Application do
 
   @impl true
   def start(_type, _arguments) do
-    url = Application.fetch_env!(:bookshop, :url) <> "/resources"
-    results = {McpServer.DualResponse, name: Bookshop.Results, base_url: url}
-    children = [Bookshop.Accounts, Bookshop.Orders, BookshopWeb.Endpoint, results]
+    children = [
+      Bookshop.Repo,
+      BookshopWeb.Endpoint,
+      {McpServer.DualResponse, name: Bookshop.Results, base_url: {BookshopWeb.Endpoint, "/resources"}},
+      # The last child stops first: sessions and streams end before the endpoint closes their connections.
+      {McpServer.HttpPlug.Drainer, router: Bookshop.MCP}
+    ]
+
     Supervisor.start_link(children, strategy: :one_for_one, name: Bookshop.Supervisor)
   end
 

@@ -1,17 +1,16 @@
 defmodule Bookshop.Orders do
   @moduledoc "Who has ordered what."
-  use Agent
+  import Ecto.Query
 
-  def start_link(_options), do: Agent.start_link(fn -> %{} end, name: __MODULE__)
+  alias Bookshop.Accounts.Scope
+  alias Bookshop.Orders.Order
+  alias Bookshop.Repo
 
-  @doc "Orders a book, and says how many that customer has ordered."
-  def place(customer, isbn) do
-    Agent.get_and_update(__MODULE__, fn orders ->
-      orders = Map.update(orders, customer, [isbn], &[isbn | &1])
-      {length(orders[customer]), orders}
-    end)
-  end
+  @doc "Orders a book for the customer, once."
+  def place(%Scope{customer: customer}, attributes),
+    do: %Order{customer_id: customer.id} |> Order.changeset(attributes) |> Repo.insert()
 
-  @doc "What a customer has ordered, the last order first."
-  def of(customer), do: Agent.get(__MODULE__, &Map.get(&1, customer, []))
+  @doc "How many books the customer has ordered."
+  def count(%Scope{customer: %{id: id}}),
+    do: Repo.aggregate(from(order in Order, where: order.customer_id == ^id), :count)
 end

@@ -10,23 +10,18 @@ defmodule BookshopWeb.Auth do
   # that is looked up again.
   @stream_seconds Application.compile_env(:bookshop, :stream_seconds, 300)
 
-  @doc "The `identify:` hook of the MCP endpoint."
-  def mcp(conn) do
-    with {:ok, user} <- user(conn),
-         do: {:ok, %McpServer.Auth{principal: user, expires_at: System.system_time(:second) + @stream_seconds}}
-  end
-
-  @doc "The `identify:` hook of the stored results: their owner is the principal that called the tool."
-  def results(conn) do
-    with {:ok, user} <- user(conn), do: %{subject: user}
+  @doc "The `identify:` hook of the MCP endpoint and of the stored results, whose owner is the principal that called the tool."
+  def identify(conn) do
+    with {:ok, customer} <- customer(conn),
+         do: {:ok, %McpServer.Auth{principal: customer.id, expires_at: System.system_time(:second) + @stream_seconds}}
   end
 
   # The scheme is written in any case: Bearer, bearer.
-  defp user(conn) do
+  defp customer(conn) do
     with [<<scheme::binary-size(6), " ", token::binary>>] <- Plug.Conn.get_req_header(conn, "authorization"),
          "bearer" <- String.downcase(scheme),
-         {:ok, user} <- Bookshop.Accounts.fetch_user_by_api_token(token) do
-      {:ok, user}
+         {:ok, customer} <- Bookshop.Accounts.fetch_user_by_api_token(token) do
+      {:ok, customer}
     else
       _nobody -> {:error, :unauthorized}
     end

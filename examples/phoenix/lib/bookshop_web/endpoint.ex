@@ -4,6 +4,9 @@ defmodule BookshopWeb.Endpoint do
 
   if code_reloading?, do: plug(Phoenix.CodeReloader)
 
+  # In tests: a request over a real connection works in the database of the test that its user agent names.
+  if Application.compile_env(:bookshop, :sql_sandbox), do: plug(Phoenix.Ecto.SQL.Sandbox)
+
   plug Plug.RequestId
   plug Plug.Telemetry, event_prefix: [:phoenix, :endpoint]
 

@@ -15,9 +15,9 @@ defmodule BookshopWeb.Router do
   # No pipeline: clients of MCP are no browsers.
   forward "/mcp",
           BookshopWeb.Mount,
-          {McpServer.HttpPlug, router: Bookshop.MCP, identify: {BookshopWeb.Auth, :mcp}}
+          {McpServer.HttpPlug, router: Bookshop.MCP, identify: {BookshopWeb.Auth, :identify}}
 
   forward "/resources",
           BookshopWeb.Mount,
-          {McpServer.DualResponse.Plug, server: Bookshop.Results, identify: {BookshopWeb.Auth, :results}}
+          {McpServer.DualResponse.Plug, server: Bookshop.Results, identify: {BookshopWeb.Auth, :identify}}
 end

@@ -7,8 +7,8 @@ defmodule BookshopWeb.RoundTripTest do
     {:ok, url: ~c"http://127.0.0.1:#{port}/mcp"}
   end
 
-  defp request(url, {headers, body}) do
-    headers = [{"authorization", "Bearer secret-of-ada"} | List.keydelete(headers, "content-type", 0)]
+  defp request(%{url: url, token: token}, {headers, body}) do
+    headers = [{"authorization", "Bearer " <> token}, sandbox_header() | List.keydelete(headers, "content-type", 0)]
     headers = for {name, value} <- headers, do: {to_charlist(name), to_charlist(value)}
     request = {url, headers, ~c"application/json", body}
     {:ok, {{_version, status, _reason}, headers, body}} = :httpc.request(:post, request, [], body_format: :binary)
@@ -17,15 +17,18 @@ defmodule BookshopWeb.RoundTripTest do
 
   defp events(body), do: for("data: " <> data <- String.split(body, "\n"), data != "", do: Jason.decode!(data))
 
-  test "a list comes as JSON", %{url: url} do
-    assert {200, %{"content-type" => "application/json"}, body} = request(url, message("tools/list"))
+  test "a list comes as JSON", context do
+    assert {200, %{"content-type" => "application/json"}, body} = request(context, message("tools/list"))
     names = for tool <- Jason.decode!(body)["result"]["tools"], do: tool["name"]
     assert names == ["search", "order", "stocktaking", "catalogue"]
   end
 
-  test "progress comes on a stream, and the result at its end", %{url: url} do
+  test "progress comes on a stream, and the result at its end", context do
     message = call("stocktaking", %{"shelves" => 3}, %{"_meta" => %{"progressToken" => "count"}})
-    assert {200, %{"content-type" => "text/event-stream", "x-accel-buffering" => "no"}, body} = request(url, message)
+
+    assert {200, %{"content-type" => "text/event-stream", "x-accel-buffering" => "no"}, body} =
+             request(context, message)
+
     {progress, [answer]} = body |> events() |> Enum.split(-1)
 
     assert [%{"progress" => 1, "progressToken" => "count", "total" => 3}, %{"progress" => 2}, %{"progress" => 3}] =
@@ -34,9 +37,9 @@ defmodule BookshopWeb.RoundTripTest do
     assert %{"id" => 1, "result" => %{"content" => [%{"text" => "Counted 3 shelves"}]}} = answer
   end
 
-  test "a body that is no JSON is answered by MCP, not by the application's error page", %{url: url} do
+  test "a body that is no JSON is answered by MCP, not by the application's error page", context do
     headers = [{"accept", "application/json, text/event-stream"}]
-    assert {400, _headers, body} = request(url, {headers, "{"})
+    assert {400, _headers, body} = request(context, {headers, "{"})
     assert %{"error" => %{"code" => -32_700}} = Jason.decode!(body)
   end
 end

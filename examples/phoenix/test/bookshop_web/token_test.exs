@@ -13,7 +13,7 @@ defmodule BookshopWeb.TokenTest do
       |> Enum.reduce(conn, fn {name, value}, conn -> put_req_header(conn, name, value) end)
       |> post("/mcp", body)
 
-  defp order(conn), do: ask(conn, call("order", %{"isbn" => "9781617295027"}))
+  defp order(conn, isbn \\ "9781617295027"), do: ask(conn, call("order", %{"isbn" => isbn}))
 
   defp refused(conn), do: {conn.status, get_resp_header(conn, "www-authenticate")}
 
@@ -22,53 +22,65 @@ defmodule BookshopWeb.TokenTest do
     assert {401, ["Bearer"]} = conn |> as("Basic YWRhOmFkYQ==") |> order() |> refused()
   end
 
-  test "a token that is nobody's is refused", %{conn: conn} do
-    for value <- ["Bearer wrong", "Bearer secret-of-ad", "Bearer secret-of-ada "] do
+  test "a token that is nobody's is refused", %{conn: conn, token: token} do
+    for value <- ["Bearer wrong", "Bearer #{String.slice(token, 0..-2//1)}", "Bearer #{token} "] do
       assert {401, [~s(Bearer error="invalid_token")]} = conn |> as(value) |> order() |> refused()
     end
   end
 
   test "the tool sees whose token it is", %{conn: conn} do
-    token = Accounts.create_user_api_token("grace")
+    token = new_token("grace")
+    books = [{"Bearer", "9781617295027", "Elixir in Action"}, {"bearer", "9781937785581", "Programming Erlang"}]
 
-    for {scheme, count} <- [{"Bearer", 1}, {"bearer", 2}] do
-      assert %{"result" => result} = conn |> as("#{scheme} #{token}") |> order() |> json_response(200)
-      text = "Elixir in Action is on its way to grace. Orders so far: #{count}"
+    for {{scheme, isbn, title}, count} <- Enum.with_index(books, 1) do
+      assert %{"result" => result} = conn |> as("#{scheme} #{token}") |> order(isbn) |> json_response(200)
+      text = "#{title} is on its way to grace. Orders so far: #{count}"
       assert %{"isError" => false, "content" => [%{"type" => "text", "text" => ^text}]} = result
     end
   end
 
+  test "the model reads what is wrong with an order", %{conn: conn} do
+    assert %{"result" => %{"isError" => false}} = conn |> order() |> json_response(200)
+
+    for {isbn, problem} <- [{"9781617295027", "has already been ordered"}, {"1", "is no book of the shop"}] do
+      assert %{"result" => %{"isError" => true, "content" => [%{"text" => text}]}} =
+               conn |> order(isbn) |> json_response(200)
+
+      assert text =~ "/isbn: #{problem}"
+    end
+  end
+
   test "a revoked token is refused, and other tokens of the customer are not", %{conn: conn} do
-    [lost, other] = for _each <- 1..2, do: Accounts.create_user_api_token("joan")
+    joan = Accounts.create_customer!("joan")
+    [lost, other] = for _each <- 1..2, do: Accounts.create_user_api_token(joan)
     assert %{"result" => _result} = conn |> as("Bearer " <> lost) |> order() |> json_response(200)
     Accounts.delete_user_api_token(lost)
     assert {401, [~s(Bearer error="invalid_token")]} = conn |> as("Bearer " <> lost) |> order() |> refused()
     assert %{"result" => _result} = conn |> as("Bearer " <> other) |> order() |> json_response(200)
   end
 
-  test "the store has digests only" do
-    token = Accounts.create_user_api_token("lin")
-    tokens = Agent.get(Accounts, & &1)
-    assert tokens[:crypto.hash(:sha256, token)] == "lin"
-    refute Enum.any?(Map.keys(tokens), &(byte_size(&1) != 32))
+  test "the table has digests only", %{token: token} do
+    assert [%{digest: digest}] = Bookshop.Repo.all(Accounts.ApiToken)
+    assert digest == :crypto.hash(:sha256, token)
   end
 
   describe "an open session" do
     setup %{conn: conn} do
-      token = Accounts.create_user_api_token("vera")
-      {headers, body} = initialize()
-      opened = conn |> as("Bearer " <> token) |> ask({headers, body})
+      vera = Accounts.create_customer!("vera")
+      token = Accounts.create_user_api_token(vera)
+      opened = conn |> as("Bearer " <> token) |> ask(initialize())
       [id] = get_resp_header(opened, "mcp-session-id")
-      {:ok, token: token, id: id}
+      {:ok, customer: vera, token: token, id: id}
     end
 
-    test "is closed to a revoked token, and open to another of the customer", %{conn: conn, token: token, id: id} do
+    test "is closed to a revoked token, and open to another of the customer",
+         %{conn: conn, token: token, id: id} = context do
       assert %{"result" => %{"tools" => [_ | _]}} =
                conn |> as("Bearer " <> token) |> ask(list(id)) |> json_response(200)
 
       Accounts.delete_user_api_token(token)
       assert {401, [~s(Bearer error="invalid_token")]} = conn |> as("Bearer " <> token) |> ask(list(id)) |> refused()
-      next = Accounts.create_user_api_token("vera")
+      next = Accounts.create_user_api_token(context.customer)
       assert %{"result" => %{"tools" => [_ | _]}} = conn |> as("Bearer " <> next) |> ask(list(id)) |> json_response(200)
     end
 
@@ -81,7 +93,7 @@ defmodule BookshopWeb.TokenTest do
   describe "an open stream" do
     setup do
       {:ok, {_ip, port}} = BookshopWeb.Endpoint.server_info(:http)
-      {:ok, url: ~c"http://127.0.0.1:#{port}/mcp", token: Accounts.create_user_api_token("ken")}
+      {:ok, url: ~c"http://127.0.0.1:#{port}/mcp", token: new_token("ken")}
     end
 
     test "of a session ends, and is not opened again with a revoked token", %{url: url, token: token} do
@@ -114,7 +126,7 @@ defmodule BookshopWeb.TokenTest do
   end
 
   defp message(method, url, token, {headers, body}) do
-    headers = [{"authorization", "Bearer " <> token} | List.keydelete(headers, "content-type", 0)]
+    headers = [{"authorization", "Bearer " <> token}, sandbox_header() | List.keydelete(headers, "content-type", 0)]
     headers = for {name, value} <- headers, do: {to_charlist(name), to_charlist(value)}
     if method == :get, do: {url, headers}, else: {url, headers, ~c"application/json", body}
   end

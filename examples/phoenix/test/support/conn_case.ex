@@ -2,6 +2,9 @@ defmodule BookshopWeb.ConnCase do
   @moduledoc false
   use ExUnit.CaseTemplate
 
+  alias Bookshop.{Accounts, Repo}
+  alias Ecto.Adapters.SQL.Sandbox
+
   using do
     quote do
       import Plug.Conn
@@ -13,9 +16,21 @@ defmodule BookshopWeb.ConnCase do
   end
 
   # MCP lets in what is addressed to this machine; the host of a test's conn is www.example.com. The token is Ada's.
-  setup do
-    conn = Plug.Conn.put_req_header(Phoenix.ConnTest.build_conn(), "authorization", "Bearer secret-of-ada")
-    {:ok, conn: %{conn | host: "localhost"}}
+  setup tags do
+    owner = Sandbox.start_owner!(Repo, shared: not tags[:async])
+    on_exit(fn -> Sandbox.stop_owner(owner) end)
+    token = new_token("ada")
+    conn = Plug.Conn.put_req_header(Phoenix.ConnTest.build_conn(), "authorization", "Bearer " <> token)
+    {:ok, conn: %{conn | host: "localhost"}, token: token}
+  end
+
+  @doc "A token of a new customer."
+  def new_token(name), do: name |> Accounts.create_customer!() |> Accounts.create_user_api_token()
+
+  @doc "The header with which a request over a real connection works in this test's database."
+  def sandbox_header do
+    metadata = Phoenix.Ecto.SQL.Sandbox.metadata_for(Repo, self())
+    {"user-agent", Phoenix.Ecto.SQL.Sandbox.encode_metadata(metadata)}
   end
 
   @stateless %{

@@ -7,14 +7,11 @@ defmodule Bookshop.MCP.Tools do
 
   def search(_conn, %{"words" => words}), do: {:ok, %{books: Books.search(words)}}
 
-  # The principal is the customer whose token the client has sent: `BookshopWeb.Auth`.
-  def order(%{principal: customer}, %{"isbn" => isbn}) do
-    case Books.find(isbn) do
-      nil ->
-        {:error, "There is no book with that ISBN"}
-
-      book ->
-        {:ok, [text("#{book.title} is on its way to #{customer}. Orders so far: #{Orders.place(customer, isbn)}")]}
+  # The model reads what is wrong with a changeset: "/isbn: has already been ordered".
+  def order(%{assigns: %{current_scope: scope}}, arguments) do
+    with {:ok, order} <- Orders.place(scope, arguments) do
+      title = Books.find(order.isbn).title
+      {:ok, "#{title} is on its way to #{scope.customer.name}. Orders so far: #{Orders.count(scope)}"}
     end
   end
 

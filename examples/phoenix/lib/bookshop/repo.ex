@@ -1,0 +1,4 @@
+defmodule Bookshop.Repo do
+  @moduledoc false
+  use Ecto.Repo, otp_app: :bookshop, adapter: Ecto.Adapters.Postgres
+end
