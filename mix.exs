@@ -64,6 +64,7 @@ defmodule McpServer.MixProject do
       {:telemetry, "~> 1.0", optional: true},
       {:telemetry_metrics, "~> 1.0", optional: true},
       {:opentelemetry_api, "~> 1.4", optional: true},
+      {:igniter, "~> 0.6", optional: true},
       {:ex_doc, "~> 0.34", only: :dev, runtime: false}
     ]
   end
