@@ -15,7 +15,7 @@ defmodule McpServer.Ecto do
 
   | option | meaning | default |
   |---|---|---|
-  | `only:`, `except:` | names of fields and embeds | all but generated ids and timestamps |
+  | `only:`, `except:` | names of fields and embeds | all but ids, those of other tables included, and timestamps |
   | `required:` | names of required fields | required fields of the changeset |
   | `changeset:` | the function whose validations are read: a name, `{module, name}`, or `false` | `:changeset`, if it exists |
   | `descriptions:` | map of field names to texts | |
@@ -38,8 +38,14 @@ defmodule McpServer.Ecto do
   | `embeds_one`, `embeds_many` | an object, an array of objects; with the changeset function of the embed |
   | a type of your own | the type for its `type/0` |
 
-  Associations and virtual fields are omitted. This module does not depend on Ecto: it calls the reflection functions of
-  the schema.
+  Associations and virtual fields are omitted, and so are fields of the types `:id` and `:binary_id` that `only:` does not
+  name: the owner of a row is not for a client to choose. An argument that is `null` counts as missing, so a tool cannot
+  empty a field in this way: leave the field out with `except:`, and declare it with `input_field "due", "…", [:date, :null]`.
+
+  A `changeset/3` with a scope, as Phoenix 1.8 generates it, cannot be called without one. Then give the function that has
+  the validations, of a struct and parameters, or write `changeset: false` and `required:`.
+
+  This module does not depend on Ecto: it calls the reflection functions of the schema.
   """
 
   alias McpServer.{NamedModule, Suggestion}
@@ -83,7 +89,9 @@ defmodule McpServer.Ecto do
     options = Keyword.validate!(options, @options)
     changeset = changeset(schema, options)
     required = options[:required] || changeset.required
+    options = Keyword.update(options, :descriptions, %{}, &Map.new/1)
     for option <- [:only, :except, :required], names = options[option], do: check_names!(names, option, schema)
+    check_names!(Map.keys(options[:descriptions]), :descriptions, schema)
 
     for name <- chosen(schema, options) do
       {type, keywords} = type!(schema, name)
@@ -129,9 +137,11 @@ defmodule McpServer.Ecto do
   defp known(schema), do: schema.__schema__(:fields)
 
   defp chosen(schema, options) do
-    names = options[:only] || known(schema) -- generated(schema)
+    names = options[:only] || for name <- known(schema) -- generated(schema), not key?(schema, name), do: name
     names -- (options[:except] || [])
   end
+
+  defp key?(schema, name), do: schema.__schema__(:type, name) in [:id, :binary_id]
 
   defp generated(schema) do
     id = with {name, _source, _type} <- schema.__schema__(:autogenerate_id), do: name
@@ -196,8 +206,18 @@ defmodule McpServer.Ecto do
     end
   end
 
-  defp named?(schema, function, options),
-    do: Keyword.has_key?(options, :changeset) or function_exported?(schema, function, 2)
+  defp named?(schema, function, options) do
+    named? = Keyword.has_key?(options, :changeset) or function_exported?(schema, function, 2)
+
+    if not named? and function_exported?(schema, function, 3) do
+      raise ArgumentError,
+            "#{inspect(schema)}.#{function}/3 cannot be called without a scope, and there is no #{function}/2. Name the " <>
+              "function of a struct and parameters that has the validations, `changeset: :validations`, or write " <>
+              "`changeset: false` and `required:`"
+    end
+
+    named?
+  end
 
   defp called!(module, function, schema) do
     case apply(module, function, [struct(schema), %{}]) do

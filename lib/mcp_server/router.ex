@@ -70,7 +70,7 @@ defmodule McpServer.Router do
       def context(conn) do
         case Shop.Accounts.get_user(conn.principal) do
           nil -> {:error, "This account is closed"}
-          user -> assign(conn, :current_scope, Shop.Accounts.Scope.for_user(user))
+          user -> McpServer.Conn.assign(conn, :current_scope, Shop.Accounts.Scope.for_user(user))
         end
       end
 

@@ -33,12 +33,18 @@ defmodule McpServer.Protocol.InvalidResultsTest do
         {quote(do: 3), "3"},
         {quote(do: {:ok, 3}), "{:ok, 3}"},
         {quote(do: {:ok, "hello", 3}), "{:ok, #String<5 bytes>, 3}"},
-        {quote(do: {:error, {:reason}}), "{:error, {:reason}}"},
-        {quote(do: {:ok, ~D[2020-01-01]}), "{:ok, #Date<...>}"}
+        {quote(do: {:error, {:reason}}), "{:error, {:reason}}"}
       ] do
     test "a tool that returns #{Macro.to_string(returned)}" do
       assert said(&call_tool("run", %{}, &1), unquote(returned)) == "#{@run} returned #{unquote(form)}. #{@tool}"
     end
+  end
+
+  test "a tool that returns a struct, such as a row: where it belongs" do
+    into = " Put a struct into a map, such as {:ok, %{found: value}}, or implement McpServer.Tool.Result for Date."
+
+    for {returned, form} <- [{~D[2020-01-01], "#Date<...>"}, {{:ok, ~D[2020-01-01]}, "{:ok, #Date<...>}"}],
+        do: assert(said(&call_tool("run", %{}, &1), returned) == "#{@run} returned #{form}. #{@tool}#{into}")
   end
 
   test "a prompt, a resource and a completion, with the :ok around what they return" do

@@ -38,6 +38,8 @@ defmodule McpServer.Protocol.ReasonsTest do
         changeset(
           [
             title: {"should be at most %{count} character(s)", [count: 40, validation: :length, kind: :max]},
+            # A bound of a decimal or of a date is a struct.
+            due: {"must be after %{after}, %{other}", [after: ~D[2026-01-31], other: {1, 2}]},
             name: {"has already been taken", [constraint: :unique, constraint_name: "users_name_index"]}
           ],
           %{
@@ -53,6 +55,7 @@ defmodule McpServer.Protocol.ReasonsTest do
                  """
                  Invalid arguments for tool 'run':
                  - /name: has already been taken
+                 - /due: must be after 2026-01-31, %{other}
                  - /title: should be at most 40 character(s)
                  - /address/city: can't be blank
                  - /lines/1/n: is invalid\

@@ -28,9 +28,17 @@ defmodule McpServer.Dispatch.InvalidResult do
 
   def returned(catalog, request, _reason, returned) do
     Failure.invalid_result(
-      "#{function(catalog, request)} returned #{outline(returned)}. #{@allowed[group(request.kind)]}"
+      "#{function(catalog, request)} returned #{outline(returned)}. #{@allowed[group(request.kind)]}#{of_struct(request, returned)}"
     )
   end
+
+  defp of_struct(request, {:ok, value}), do: of_struct(request, value)
+
+  defp of_struct(%{kind: :tool}, %module{}),
+    do:
+      " Put a struct into a map, such as {:ok, %{found: value}}, or implement McpServer.Tool.Result for #{inspect(module)}."
+
+  defp of_struct(_request, _value), do: ""
 
   @doc """
   The failure of a handler whose result the core refuses to encode. `result` is the normalized form of `returned`.

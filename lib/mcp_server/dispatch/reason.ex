@@ -65,10 +65,14 @@ defmodule McpServer.Dispatch.Reason do
 
   # `should be at most %{count} character(s)`
   defp filled(message, details) do
-    for {name, value} <- details, is_binary(value) or is_number(value) or is_atom(value), reduce: message do
+    for {name, value} <- details, text?(value), reduce: message do
       message -> String.replace(message, "%{#{name}}", to_string(value))
     end
   end
+
+  # A bound of a decimal is a struct.
+  defp text?(value) when is_binary(value) or is_number(value) or is_atom(value), do: true
+  defp text?(value), do: is_struct(value) and String.Chars.impl_for(value) != nil
 
   @doc """
   The outcome of a request whose handler raised the exception, if its status is one of a client's mistake. The exception's

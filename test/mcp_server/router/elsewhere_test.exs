@@ -73,6 +73,22 @@ defmodule McpServer.Router.ElsewhereTest do
     def fails(_note, _params), do: raise("no database")
   end
 
+  # As `mix phx.gen.context` of Phoenix 1.8 writes it.
+  defmodule Scoped do
+    defstruct [:title]
+
+    @types [id: :id, title: :string, user_id: :id, shelf_id: :binary_id, uid: Ecto.UUID]
+
+    def __schema__(:fields), do: Keyword.keys(@types)
+    def __schema__(:autogenerate_id), do: {:id, :id, :id}
+    def __schema__(:autogenerate_fields), do: []
+    def __schema__(:type, name), do: @types[name]
+    def __schema__(:embed, _name), do: nil
+
+    def changeset(_scoped, _params, %{user: _user}), do: %{required: [:title], validations: []}
+    def validations(_scoped, _params), do: %{required: [:title], validations: [title: {:length, [max: 9]}]}
+  end
+
   defmodule Handlers do
     def show(_conn, arguments), do: inspect(arguments, limit: :infinity)
   end
@@ -87,6 +103,8 @@ defmodule McpServer.Router.ElsewhereTest do
 
     tool "move", "Moves", Handlers, :show, input_schema: {McpServer.Ecto, Note, only: [:id], changeset: false}
     tool "sign", "Signs", Handlers, :show, input_schema: {McpServer.Ecto, Author}
+    tool "own", "Owns", Handlers, :show, input_schema: {McpServer.Ecto, Scoped, changeset: :validations}
+    tool "give", "Gives", Handlers, :show, input_schema: {McpServer.Ecto, Scoped, only: [:user_id], changeset: false}
 
     tool "rename", "Renames", Handlers, :show, arguments: :atoms do
       input_schema {McpServer.Ecto, Note, only: [:title, :stars], required: [:stars], changeset: false}
@@ -110,6 +128,16 @@ defmodule McpServer.Router.ElsewhereTest do
   end
 
   defp schema(name), do: Enum.find(Server.__mcp__(:tools), &(&1.name == name)).inputSchema
+
+  test "ids of other tables are arguments only if they are named" do
+    assert schema("own")["properties"] == %{
+             "title" => %{"type" => "string", "maxLength" => 9},
+             "uid" => %{"type" => "string", "format" => "uuid"}
+           }
+
+    assert schema("own")["required"] == ["title"]
+    assert Map.keys(schema("give")["properties"]) == ["user_id"]
+  end
 
   test "the fields of a schema of Ecto, with what its changeset validates" do
     author = %{
@@ -299,6 +327,18 @@ defmodule McpServer.Router.ElsewhereTest do
       "{McpServer.Ecto, #{note}, changeset: :fails}",
       "#{note}.fails/2 cannot be called with an empty struct and no parameters (no database). Name another function, " <>
         "or write `changeset: false` and `required:`"
+    )
+
+    refused.(
+      "{McpServer.Ecto, McpServer.Router.ElsewhereTest.Scoped}",
+      "McpServer.Router.ElsewhereTest.Scoped.changeset/3 cannot be called without a scope, and there is no changeset/2. " <>
+        "Name the function of a struct and parameters that has the validations, `changeset: :validations`, or write " <>
+        "`changeset: false` and `required:`"
+    )
+
+    refused.(
+      "{McpServer.Ecto, #{note}, except: [:blob], descriptions: %{titel: \"The title\"}}",
+      ~r/\A`descriptions:` names :titel, which #{note} does not have, did you mean :title\?/
     )
 
     refused.("{McpServer.Ecto, #{note}, onyl: [:title]}", ~r/unknown keys \[:onyl\]/)
