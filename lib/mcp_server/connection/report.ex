@@ -9,7 +9,18 @@ defmodule McpServer.Connection.Report do
   alias McpServer.Protocol.Revision
   alias McpServer.Telemetry
 
-  @typedoc "The place where a call or a peer is served: a connection's state, or the part of it that events report."
+  @typedoc "The place where a peer is served: a connection's state, or the part of it that events report."
+  @type place ::
+          State.t()
+          | %{
+              :router => module(),
+              :catalog => Catalog.t(),
+              :transport => atom(),
+              :revision => String.t() | nil,
+              optional(atom()) => term()
+            }
+
+  @typedoc "The place where a call is served, and who has called."
   @type source ::
           State.t()
           | %{
@@ -173,14 +184,14 @@ defmodule McpServer.Connection.Report do
   def session_started(state), do: peer(state, [:session, :start], %{system_time: System.system_time()})
 
   @doc "Reports an event about the peer."
-  @spec peer(source(), [atom()], map(), map()) :: :ok
+  @spec peer(place(), [atom()], map(), map()) :: :ok
   def peer(state, event, measurements, metadata \\ %{}) do
     about = %{router: state.router, transport: transport(state), revision: revision(state)}
     Telemetry.execute(event, measurements, Map.merge(about, metadata))
   end
 
   @doc "Reports that a message of the peer or of a handler was dropped."
-  @spec discarded(source(), atom()) :: :ok
+  @spec discarded(place(), atom()) :: :ok
   def discarded(state, what), do: peer(state, [:discarded], %{count: 1}, %{what: what})
 
   @doc "Writes the log line of a call whose process could not write it."
