@@ -127,7 +127,7 @@ defmodule McpServer.HttpConnectionUsageTest do
 
     # Earlier, it counted nowhere, and a buffer of twice its size and older copies of it were kept.
     test "is counted with the bodies, and little more is kept than its bytes" do
-      server = HttpServers.start(:listener)
+      server = HttpServers.start(:listener, http: [head_timeout: 300_000])
       peer = HttpPeer.connect(server.port)
       HttpPeer.expect(peer, "GET")
       HttpPeer.write(peer, @start)
@@ -183,6 +183,30 @@ defmodule McpServer.HttpConnectionUsageTest do
                HttpClient.exchange(server, padded(modern_call("echo", %{"text" => "x"}), 50_000))
 
       unused(server)
+    end
+
+    # Earlier, what an active socket had read with the head was not counted.
+    test "that comes together with its head finds no room, too" do
+      server = HttpServers.start(:listener, http: [max_body_bytes_in_flight: 34_000])
+      peer = HttpPeer.connect(server.port)
+      connection = connection(server)
+      bytes = IO.iodata_to_binary(HttpPeer.bytes(peer, padded(modern("tools/list"), 36_000)))
+      # The process is held up until all is in its mailbox, or as much as the socket reads by itself.
+      :erlang.suspend_process(connection)
+      HttpPeer.expect(peer, "POST")
+      HttpPeer.write(peer, bytes)
+      eventually(fn -> arrived?(connection, byte_size(bytes)) end)
+      :erlang.resume_process(connection)
+      response = HttpPeer.response(peer)
+      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      HttpPeer.close(peer)
+      unused(server)
+    end
+
+    defp arrived?(pid, bytes) do
+      {:messages, messages} = Process.info(pid, :messages)
+      received = for({:tcp, _socket, data} <- messages, do: byte_size(data))
+      Enum.sum(received) >= bytes or Enum.any?(messages, &match?({:tcp_passive, _socket}, &1))
     end
 
     # Earlier, the first bytes of the next request retained the previous body, which no longer counted.

@@ -40,7 +40,7 @@ defmodule McpServer.HttpServer.Body do
   """
   @spec await(Socket.t(), non_neg_integer(), continue? :: boolean()) ::
           {:ok, Socket.t()} | {:timeout | :closed | :full, Socket.t()}
-  def await(%{buffer: buffer} = sink, length, _continue?) when byte_size(buffer) >= length, do: {:ok, sink}
+  def await(%{buffer: buffer} = sink, length, _continue?) when byte_size(buffer) >= length, do: counted(sink, length)
 
   def await(sink, length, continue?) do
     sink = continue(sink, continue?)
@@ -60,7 +60,7 @@ defmodule McpServer.HttpServer.Body do
 
   # A buffer to which each piece is appended would have room for as much again.
   defp gather_pieces(sink, {pieces, bytes}, length, _began) when bytes >= length,
-    do: {:ok, %{sink | buffer: pieces |> Enum.reverse() |> IO.iodata_to_binary()}}
+    do: counted(%{sink | buffer: pieces |> Enum.reverse() |> IO.iodata_to_binary()}, length)
 
   defp gather_pieces(sink, {pieces, bytes}, length, began) do
     piece = min(length - bytes, bytes |> max(@least_piece) |> min(@most_piece))
@@ -89,6 +89,10 @@ defmodule McpServer.HttpServer.Body do
     slow = max(sockets.body_grace, div(bytes * 1_000, sockets.body_min_rate))
     began + min(sockets.body_timeout, slow)
   end
+
+  # An active socket may have read all of a long body before any of it was counted.
+  defp counted(sink, length) when length <= @small, do: {:ok, sink}
+  defp counted(sink, length), do: reserve(sink, length)
 
   @doc "Counts received bytes, and those of the piece that is read: a declared length reserves nothing."
   @spec reserve(Socket.t(), bytes :: non_neg_integer()) :: {:ok | :full, Socket.t()}
