@@ -40,7 +40,8 @@ defmodule McpServer.Ecto do
 
   Associations and virtual fields are omitted, and so are fields of the types `:id` and `:binary_id` that `only:` does not
   name: the owner of a row is not for a client to choose. An argument that is `null` counts as missing, so a tool cannot
-  empty a field in this way: leave the field out with `except:`, and declare it with `input_field "due", "…", [:date, :null]`.
+  empty a field in this way: leave the field out with `except:`, and declare it with
+  `input_field "due", "…", [:date, :null]`.
 
   A `changeset/3` with a scope, as Phoenix 1.8 generates it, cannot be called without one. Then give the function that has
   the validations, of a struct and parameters, or write `changeset: false` and `required:`.
@@ -200,23 +201,23 @@ defmodule McpServer.Ecto do
         called!(module, function, schema)
 
       function ->
-        if named?(schema, function, options),
-          do: called!(schema, function, schema),
-          else: changeset(schema, changeset: false)
+        cond do
+          Keyword.has_key?(options, :changeset) or function_exported?(schema, function, 2) ->
+            called!(schema, function, schema)
+
+          function_exported?(schema, function, 3) ->
+            raise ArgumentError, scoped(schema, function)
+
+          true ->
+            changeset(schema, changeset: false)
+        end
     end
   end
 
-  defp named?(schema, function, options) do
-    named? = Keyword.has_key?(options, :changeset) or function_exported?(schema, function, 2)
-
-    if not named? and function_exported?(schema, function, 3) do
-      raise ArgumentError,
-            "#{inspect(schema)}.#{function}/3 cannot be called without a scope, and there is no #{function}/2. Name the " <>
-              "function of a struct and parameters that has the validations, `changeset: :validations`, or write " <>
-              "`changeset: false` and `required:`"
-    end
-
-    named?
+  defp scoped(schema, function) do
+    "#{inspect(schema)}.#{function}/3 cannot be called without a scope, and there is no #{function}/2. Name the function " <>
+      "of a struct and parameters that has the validations, `changeset: :validations`, or write `changeset: false` and " <>
+      "`required:`"
   end
 
   defp called!(module, function, schema) do

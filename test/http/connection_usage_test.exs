@@ -12,6 +12,7 @@ defmodule McpServer.HttpConnectionUsageTest do
   defp unused(server), do: using(server, %{})
   defp perform(tag \\ "call"), do: modern_call("perform", HttpScript.arguments(tag))
   defp status(peer), do: HttpPeer.response(peer).status
+  defp standing(response), do: {response.status, HttpResponse.header(response, "retry-after")}
 
   # Waits in `identify:` until the test continues it, and sends its pid to the test.
   def hold(request) do
@@ -153,7 +154,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       HttpPeer.expect(peer, "GET")
       HttpPeer.write(peer, [@start, List.duplicate(@piece, 10)])
       response = HttpPeer.response(peer)
-      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      assert standing(response) == {503, "1"}
       HttpPeer.close(peer)
       unused(server)
     end
@@ -175,7 +176,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       server = HttpServers.start(:listener, http: [max_body_bytes_in_flight: 100_000])
       peer = HttpClient.start(server, padded(modern("ping"), 200_000))
       response = HttpPeer.response(peer)
-      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      assert standing(response) == {503, "1"}
       HttpPeer.close(peer)
       unused(server)
 
@@ -198,7 +199,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       eventually(fn -> arrived?(connection, byte_size(bytes)) end)
       :erlang.resume_process(connection)
       response = HttpPeer.response(peer)
-      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      assert standing(response) == {503, "1"}
       HttpPeer.close(peer)
       unused(server)
     end
@@ -255,7 +256,7 @@ defmodule McpServer.HttpConnectionUsageTest do
       first = HttpClient.start(server, held(perform()))
       hook = hook()
       {response, _message} = HttpClient.exchange(server, perform("second"))
-      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      assert standing(response) == {503, "1"}
       send(hook, :go_on)
       {call, _conn} = HttpScript.performing()
       HttpScript.tell(call, {:answer, "done"})

@@ -62,8 +62,9 @@ defmodule McpServer.HttpSessionValuesTest do
       assert_receive {:deletes, first_deletes}
 
       # All places, whoever gives some back meanwhile.
-      :ok = Quota.take_anyway(Quota.of_node(), :cleanups, nil, 1_000)
-      on_exit(fn -> Quota.give(Quota.of_node(), :cleanups, nil, 1_000) end)
+      places = Quota.limit(Quota.of_node(), :cleanups)
+      :ok = Quota.take_anyway(Quota.of_node(), :cleanups, nil, places)
+      on_exit(fn -> Quota.give(Quota.of_node(), :cleanups, nil, places) end)
       deletion = Task.async(fn -> HttpSession.delete(second) end)
       assert_receive {:deletes, second_deletes}
       assert Task.yield(deletion, 100) == nil

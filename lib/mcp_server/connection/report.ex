@@ -53,10 +53,12 @@ defmodule McpServer.Connection.Report do
   def started(_state, %{started_at: nil}, _repairs, _since), do: :ok
 
   def started(state, call, repairs, since) do
-    if Telemetry.attached?([:operation, :stop]) or Telemetry.attached?([:request, :cancelled]),
-      do: Unended.put(call.pid, {about(state, call), call.started_at})
+    unended? = Telemetry.attached?([:operation, :stop]) or Telemetry.attached?([:request, :cancelled])
+    start? = Telemetry.attached?([:request, :start])
+    about = if unended? or start?, do: about(state, call)
+    if unended?, do: Unended.put(call.pid, {about, call.started_at})
 
-    if Telemetry.attached?([:request, :start]) do
+    if start? do
       measurements = %{
         system_time: System.system_time(),
         monotonic_time: call.started_at,
@@ -64,7 +66,7 @@ defmodule McpServer.Connection.Report do
         processes: processes()
       }
 
-      Telemetry.execute([:request, :start], measurements, about(state, call))
+      Telemetry.execute([:request, :start], measurements, about)
     end
 
     repaired(repairs, state, call)

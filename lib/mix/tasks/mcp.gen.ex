@@ -16,10 +16,10 @@ defmodule Mix.Tasks.Mcp.Gen do
   `server` writes a router with one tool. `phoenix` does so in a Phoenix application, adds API tokens and a test through
   the endpoint, and mounts it: it adds lines to the router, the endpoint, the application and `.formatter.exs`, or prints
   those for which it finds no place. With `mix phx.gen.auth Accounts User users` the tokens are those of its users, and
-  handlers get their scope. With Igniter, `mix mcp_server.install` shows these changes first. The next three write a controller and a test, and print the statement for the
-  router. `app` writes a tool with a view, an HTML document that hosts of MCP Apps render. `auth` writes the
-  configuration of access tokens for a server over HTTP, with a test that starts an issuer. `release` writes
-  `rel/overlays/bin/mcp`, which starts the server of a release on stdin and stdout.
+  handlers get their scope. With Igniter, `mix mcp_server.install` shows these changes first. The next three write a
+  controller and a test, and print the statement for the router. `app` writes a tool with a view, an HTML document that
+  hosts of MCP Apps render. `auth` writes the configuration of access tokens for a server over HTTP, with a test that
+  starts an issuer. `release` writes `rel/overlays/bin/mcp`, which starts the server of a release on stdin and stdout.
 
   If one of the files exists, the task writes nothing.
   """

@@ -191,7 +191,7 @@ defmodule McpServer.Client.HostileServerTest do
     end
   end
 
-  test "an event that is no answer leaves the request open, and the end of its stream fails it" do
+  test "a request stays open after an event without its answer, and fails at the end of its stream" do
     for {event, expected} <- [
           {"[]", :failed},
           {~s([{"jsonrpc":"2.0","id":9,"result":{}}]), :failed},

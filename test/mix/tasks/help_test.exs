@@ -9,7 +9,8 @@ defmodule Mix.Tasks.Mcp.HelpTest do
   @moduletag timeout: 300_000
 
   # The expected output of each example; `:runs` with the first output for an example that runs until it is stopped;
-  # `:phoenix` for one that needs a Phoenix application, which `Mix.Tasks.Mcp.GenTest` has. Examples with FOLDER or FILE… are placeholders.
+  # `:phoenix` for one that needs a Phoenix application, which `Mix.Tasks.Mcp.GenTest` has. Examples with FOLDER or FILE…
+  # are placeholders.
   @examples [
     {"mix mcp.list MyApp.MCP", "my-app 1.0.0 (MCP 2026-07-28)"},
     {"mix mcp.list --url http://127.0.0.1:4040/mcp", "add a=integer b=integer"},

@@ -37,7 +37,7 @@ defmodule BookshopWeb.RoundTripTest do
     assert %{"id" => 1, "result" => %{"content" => [%{"text" => "Counted 3 shelves"}]}} = answer
   end
 
-  test "a body that is no JSON is answered by MCP, not by the application's error page", context do
+  test "MCP answers a body that is not JSON, not the application's error page", context do
     headers = [{"accept", "application/json, text/event-stream"}]
     assert {400, _headers, body} = request(context, {headers, "{"})
     assert %{"error" => %{"code" => -32_700}} = Jason.decode!(body)

@@ -185,15 +185,14 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  # A server refuses a whole batch with one error.
-  defp answer(%{"error" => _error} = refusal, batch, _context) when is_list(batch), do: {:ok, refusal}
+  defp answer(%{"error" => _error} = refusal, batch, _context) when is_list(batch), do: addressed(refusal, batch)
 
   defp answer(%{"error" => _error, "id" => nil} = refusal, %{"id" => _id} = message, _context),
     do: addressed(refusal, message)
 
   # What is no answer to the request would leave its sender waiting.
   defp answer(received, message, context) do
-    if is_map(received) != is_list(message) and unanswered(Batch.ids(message), received) == [],
+    if is_list(received) == is_list(message) and unanswered(Batch.ids(message), received) == [],
       do: {:ok, received},
       else: {:error, Error.new(:no_answer, "#{context.url} sends something else than the answer to the request")}
   end

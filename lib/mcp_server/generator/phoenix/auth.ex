@@ -22,54 +22,50 @@ defmodule McpServer.Generator.Phoenix.Auth do
   end
 
   defp signed(module) do
-    """
-    defmodule #{module}Web.MCPAuth do
-      @moduledoc "Who sends a request to the MCP endpoint: a signed token names the principal."
-
-      import Plug.Conn, only: [get_req_header: 2]
-
+    hook(module, %{
+      about: "A signed token names the principal.",
+      found: "{:ok, principal} <- Phoenix.Token.verify(Endpoint, @salt, token, max_age: @valid_seconds)",
+      principal: "principal",
+      before: """
       alias #{module}Web.Endpoint
 
       @salt "mcp"
       @valid_seconds 30 * 24 * 60 * 60
-      # An open stream ends after this time. Its client opens it again, and the token is checked again.
-      @stream_seconds 300
 
       @doc "A token for a principal, such as the id of a user. It cannot be revoked before it expires."
       def token(principal), do: Phoenix.Token.sign(Endpoint, @salt, principal)
-
-      @doc "The `identify:` hook of the MCP endpoint, called before the body of a request is read."
-      def identify(conn) do
-        with [<<scheme::binary-size(6), " ", token::binary>>] <- get_req_header(conn, "authorization"),
-             "bearer" <- String.downcase(scheme),
-             {:ok, principal} <- Phoenix.Token.verify(Endpoint, @salt, token, max_age: @valid_seconds) do
-          expires_at = System.system_time(:second) + @stream_seconds
-          {:ok, %McpServer.Auth{principal: principal, expires_at: expires_at}}
-        else
-          _nobody -> {:error, :unauthorized}
-        end
-      end
-    end
-    """
+      """
+    })
   end
 
   defp stored(module) do
+    hook(module, %{
+      about: "It is the user of an API token.",
+      found: "{:ok, user} <- #{module}.MCP.Tokens.fetch_user(token)",
+      principal: "user.id",
+      before: ""
+    })
+  end
+
+  defp hook(module, lookup) do
     """
     defmodule #{module}Web.MCPAuth do
-      @moduledoc "Who sends a request to the MCP endpoint: the user of an API token."
+      @moduledoc "Finds who sends a request to the MCP endpoint. #{lookup.about}"
 
       import Plug.Conn, only: [get_req_header: 2]
 
-      # An open stream ends after this time. Its client opens it again, and the token is looked up again.
+      #{lookup.before}
+
+      # An open stream ends after this time. Its client opens it again, and the token is checked again.
       @stream_seconds 300
 
       @doc "The `identify:` hook of the MCP endpoint, called before the body of a request is read."
       def identify(conn) do
         with [<<scheme::binary-size(6), " ", token::binary>>] <- get_req_header(conn, "authorization"),
              "bearer" <- String.downcase(scheme),
-             {:ok, user} <- #{module}.MCP.Tokens.fetch_user(token) do
+             #{lookup.found} do
           expires_at = System.system_time(:second) + @stream_seconds
-          {:ok, %McpServer.Auth{principal: user.id, expires_at: expires_at}}
+          {:ok, %McpServer.Auth{principal: #{lookup.principal}, expires_at: expires_at}}
         else
           _nobody -> {:error, :unauthorized}
         end
@@ -182,22 +178,22 @@ defmodule McpServer.Generator.Phoenix.Auth do
   defp signed_tests(module) do
     """
     test "a tool knows whose token was sent", %{conn: conn} do
-        token = #{module}Web.MCPAuth.token("ada")
-        assert conn |> call_tool("whoami", %{}, token) |> text() == "ada"
-        assert call_tool(conn, "whoami", %{}, token <> "x").status == 401
-      end
+      token = #{module}Web.MCPAuth.token("ada")
+      assert conn |> call_tool("whoami", %{}, token) |> text() == "ada"
+      assert call_tool(conn, "whoami", %{}, token <> "x").status == 401
+    end
     """
   end
 
   defp stored_tests(module) do
     """
     test "a tool knows whose token was sent, until it is deleted", %{conn: conn} do
-        user = #{module}.AccountsFixtures.user_fixture()
-        token = #{module}.MCP.Tokens.create(user)
-        assert conn |> call_tool("whoami", %{}, token) |> text() == user.email
-        :ok = #{module}.MCP.Tokens.delete_all(user)
-        assert call_tool(conn, "whoami", %{}, token).status == 401
-      end
+      user = #{module}.AccountsFixtures.user_fixture()
+      token = #{module}.MCP.Tokens.create(user)
+      assert conn |> call_tool("whoami", %{}, token) |> text() == user.email
+      :ok = #{module}.MCP.Tokens.delete_all(user)
+      assert call_tool(conn, "whoami", %{}, token).status == 401
+    end
     """
   end
 end

@@ -36,12 +36,12 @@ defmodule McpServer.Generator.Phoenix.Code do
     """
     def context(%{principal: nil} = conn), do: McpServer.Conn.assign(conn, :#{key}, nil)
 
-      def context(%{principal: id} = conn) do
-        case #{module}.Repo.get(#{module}.Accounts.User, id) do
-          nil -> {:error, "This account no longer exists"}
-          user -> McpServer.Conn.assign(conn, :#{key}, #{value})
-        end
+    def context(%{principal: id} = conn) do
+      case #{module}.Repo.get(#{module}.Accounts.User, id) do
+        nil -> {:error, "This account no longer exists"}
+        user -> McpServer.Conn.assign(conn, :#{key}, #{value})
       end
+    end
     """
   end
 
