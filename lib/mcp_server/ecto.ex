@@ -17,6 +17,7 @@ defmodule McpServer.Ecto do
   |---|---|---|
   | `only:`, `except:` | names of fields and embeds | all but ids, those of other tables included, and timestamps |
   | `required:` | names of required fields | required fields of the changeset |
+  | `nullable:` | names of fields that may be `null`, which arrives as `nil`; `:optional` for all that are neither required nor generated | none for arguments, `:optional` for results |
   | `changeset:` | the function whose validations are read: a name, `{module, name}`, or `false` | `:changeset`, if it exists |
   | `descriptions:` | map of field names to texts | |
 
@@ -39,9 +40,11 @@ defmodule McpServer.Ecto do
   | a type of your own | the type for its `type/0` |
 
   Associations and virtual fields are omitted, and so are fields of the types `:id` and `:binary_id` that `only:` does not
-  name: the owner of a row is not for a client to choose. An argument that is `null` counts as missing, so a tool cannot
-  empty a field in this way: leave the field out with `except:`, and declare it with
-  `input_field "due", "…", [:date, :null]`.
+  name: the owner of a row is not for a client to choose.
+
+  An argument that is `null` counts as missing, unless `nullable:` names it: then the tool can empty the field. Such
+  a field is a union of types, which some clients do not know. A field of a result is `nil` while its column is empty, so fields
+  that are neither required nor generated may be `null` there, also those of embeds.
 
   A `changeset/3` with a scope, as Phoenix 1.8 generates it, cannot be called without one. Then give the function that has
   the validations, of a struct and parameters, or write `changeset: false` and `required:`.
@@ -84,23 +87,45 @@ defmodule McpServer.Ecto do
   }
 
   @doc false
-  @spec fields!(module, keyword) :: [McpServer.Router.Elsewhere.field()]
-  def fields!(schema, options \\ []) do
+  @spec fields!(module, :input | :output, keyword) :: [McpServer.Router.Elsewhere.field()]
+  def fields!(schema, side, options \\ []) do
     check_schema!(schema)
-    options = Keyword.validate!(options, @options)
+    options = Keyword.validate!(options, [nullable: nullable(side)] ++ @options)
     changeset = changeset(schema, options)
     required = options[:required] || changeset.required
     options = Keyword.update(options, :descriptions, %{}, &Map.new/1)
-    for option <- [:only, :except, :required], names = options[option], do: check_names!(names, option, schema)
+    for option <- [:only, :except, :required, :nullable], do: check_names!(options[option], option, schema)
     check_names!(Map.keys(options[:descriptions]), :descriptions, schema)
 
     for name <- chosen(schema, options) do
-      {type, keywords} = type!(schema, name)
+      {type, keywords} = type!(schema, name, side)
       validations = for {^name, validation} <- Enum.reverse(changeset.validations), do: validation
       validated = keywords(validations, type, keywords)
-      required = if name in required, do: [required: true], else: []
-      {name, {items(type, validations), options[:descriptions][name], required ++ validated}}
+      required? = name in required
+      present? = required? or name in generated(schema)
+      {type, validated} = or_null(items(type, validations), validated, nullable?(options[:nullable], name, present?))
+      {name, {type, options[:descriptions][name], if(required?, do: [required: true], else: []) ++ validated}}
     end
+  end
+
+  defp nullable(:input), do: []
+  defp nullable(:output), do: :optional
+
+  defp nullable?(:optional, _name, present?), do: not present?
+  defp nullable?(names, name, _present?), do: name in names
+
+  # What names the allowed values has to name `null`, too.
+  defp or_null(type, keywords, false), do: {type, keywords}
+
+  defp or_null(type, keywords, true) do
+    keywords =
+      Enum.map(keywords, fn
+        {:enum, values} -> {:enum, values ++ [nil]}
+        {:const, value} -> {:enum, [value, nil]}
+        keyword -> keyword
+      end)
+
+    {[type, :null], keywords}
   end
 
   defp check_schema!(schema) do
@@ -121,6 +146,9 @@ defmodule McpServer.Ecto do
 
     if mistake, do: raise(ArgumentError, "#{inspect(schema)}: #{mistake}")
   end
+
+  defp check_names!(nil, _option, _schema), do: :ok
+  defp check_names!(:optional, :nullable, _schema), do: :ok
 
   defp check_names!(names, option, schema) do
     known = known(schema)
@@ -149,15 +177,15 @@ defmodule McpServer.Ecto do
     [id | schema.__schema__(:autogenerate_fields)]
   end
 
-  defp type!(schema, name) do
+  defp type!(schema, name, side) do
     case schema.__schema__(:embed, name) do
       nil -> field!(schema.__schema__(:type, name), schema, name)
-      %{cardinality: cardinality, related: related} -> embed(cardinality, related)
+      %{cardinality: :one, related: related} -> {embed(related, side), []}
+      %{cardinality: :many, related: related} -> {[embed(related, side)], []}
     end
   end
 
-  defp embed(:one, related), do: {Map.new(fields!(related)), []}
-  defp embed(:many, related), do: {[Map.new(fields!(related))], []}
+  defp embed(related, side), do: Map.new(fields!(related, side))
 
   defp field!({:array, inner}, schema, name) do
     {type, keywords} = field!(inner, schema, name)

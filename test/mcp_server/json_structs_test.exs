@@ -78,6 +78,24 @@ defmodule McpServer.JSON.StructsTest do
       assert {:missing_field, ["name"], _detail} = refused(Map.delete(user(), :name))
     end
 
+    test "is a tool's result, with the fields it names" do
+      home = %Address{town: "Ulm", street: nil, secret: @hash}
+      expected = %{"home" => %{"street" => nil, "town" => "Ulm"}, "id" => 7, "name" => "Ada"}
+
+      for returned <- [{:ok, user(home: home)}, user(home: home)] do
+        assert {:ok, %{"structuredContent" => ^expected, "content" => [%{"text" => text}], "isError" => false}} =
+                 call_tool("run", %{}, assigns: %{run: fn _conn, _arguments -> returned end})
+
+        assert JSON.decode!(text) == expected
+      end
+
+      for returned <- [{:error, user()}, {:ok, account()}, {:ok, %Money{amount: 1, currency: "X"}}, {:ok, [user()]}] do
+        run = fn _conn, _arguments -> returned end
+        log = capture_log(fn -> assert {:ok, %{"isError" => true}} = call_tool("run", %{}, assigns: %{run: run}) end)
+        refute log =~ "s3cr3t"
+      end
+    end
+
     test "is as deep as other objects" do
       deep = Enum.reduce(1..127, user(), fn _level, inner -> [inner] end)
       assert {:ok, _text} = JSON.encode(deep)

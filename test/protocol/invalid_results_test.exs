@@ -41,7 +41,8 @@ defmodule McpServer.Protocol.InvalidResultsTest do
   end
 
   test "a tool that returns a struct, such as a row: where it belongs" do
-    into = " Put a struct into a map, such as {:ok, %{found: value}}, or implement McpServer.Tool.Result for Date."
+    into =
+      " Put a struct into a map, such as {:ok, %{found: value}}, or derive McpServer.JSON.Encoder or implement McpServer.Tool.Result for Date."
 
     for {returned, form} <- [{~D[2020-01-01], "#Date<...>"}, {{:ok, ~D[2020-01-01]}, "{:ok, #Date<...>}"}],
         do: assert(said(&call_tool("run", %{}, &1), returned) == "#{@run} returned #{form}. #{@tool}#{into}")

@@ -35,7 +35,8 @@ defmodule McpServer.Dispatch.InvalidResult do
   defp of_struct(request, {:ok, value}), do: of_struct(request, value)
 
   defp of_struct(%{kind: :tool}, %module{}) do
-    " Put a struct into a map, such as {:ok, %{found: value}}, or implement McpServer.Tool.Result for #{inspect(module)}."
+    " Put a struct into a map, such as {:ok, %{found: value}}, or derive McpServer.JSON.Encoder or implement " <>
+      "McpServer.Tool.Result for #{inspect(module)}."
   end
 
   defp of_struct(_request, _value), do: ""

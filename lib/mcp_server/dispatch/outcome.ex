@@ -4,6 +4,7 @@ defmodule McpServer.Dispatch.Outcome do
 
   alias McpServer.{Completion, Conn, InputRequest, JsonRpc, Limit, Request}
   alias McpServer.Dispatch.Reason
+  alias McpServer.JSON.Structs
   alias McpServer.Content.{Audio, EmbeddedResource, Image, ResourceLink, Text}
   alias McpServer.Prompt.{GetResult, Message, MessageContent}
   alias McpServer.Resource.{Content, ReadResult}
@@ -111,9 +112,19 @@ defmodule McpServer.Dispatch.Outcome do
 
   defp key?(key), do: is_binary(key) or (is_atom(key) and key not in [nil, true, false])
 
-  defp tool({:ok, value} = returned, conn), do: result(value, returned, conn)
+  defp tool({:ok, value} = returned, conn), do: result(sent(value), returned, conn)
   defp tool({:error, value} = returned, conn) when is_struct(value), do: result(value, returned, conn)
-  defp tool(returned, conn), do: result(returned, returned, conn)
+  defp tool(returned, conn), do: result(sent(returned), returned, conn)
+
+  # The fields of a struct that names those it sends, unless it says itself what result it is.
+  defp sent(%_module{} = struct) do
+    case Result.impl_for(struct) == nil && Structs.sent(struct) do
+      {:ok, fields} -> fields
+      _none -> struct
+    end
+  end
+
+  defp sent(value), do: value
 
   defp result(value, returned, conn) do
     with implementation when implementation != nil <- Result.impl_for(value),

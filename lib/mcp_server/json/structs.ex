@@ -125,6 +125,15 @@ defmodule McpServer.JSON.Structs do
     "@derive {McpServer.JSON.Encoder, only: [...]} of #{inspect(module)} #{fault}; its fields are #{inspect(all)}"
   end
 
+  @doc "The fields that a struct sends, if it derives `McpServer.JSON.Encoder`."
+  @spec sent(term) :: {:ok, map} | :error
+  def sent(%_module{} = struct) do
+    rule = own(Encoder, Encoder.Any, struct)
+    if rule && function_exported?(rule, :__fields__, 0), do: {:ok, rule.term(struct)}, else: :error
+  end
+
+  def sent(_value), do: :error
+
   @doc "Updates the fields of a loaded module in the native core, if the core is loaded."
   @spec loaded(module, [atom]) :: :ok
   def loaded(module, fields) do

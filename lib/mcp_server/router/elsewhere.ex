@@ -8,18 +8,18 @@ defmodule McpServer.Router.Elsewhere do
   @type field :: {atom, {type :: term, description :: String.t() | nil, options :: keyword}}
 
   @doc "The fields of a declaration elsewhere, `nil` for a schema in the router."
-  @spec fields!(term, String.t(), Refusal.place()) :: [field] | nil
-  def fields!({source, declared}, what, place), do: read!(source, declared, [], what, place)
-  def fields!({source, declared, options}, what, place), do: read!(source, declared, options, what, place)
-  def fields!(_schema, _what, _place), do: nil
+  @spec fields!(term, :input | :output, String.t(), Refusal.place()) :: [field] | nil
+  def fields!({source, declared}, side, what, place), do: read!(source, declared, [], side, what, place)
+  def fields!({source, declared, options}, side, what, place), do: read!(source, declared, options, side, what, place)
+  def fields!(_schema, _side, _what, _place), do: nil
 
-  defp read!(McpServer.Ecto, schema, options, _what, place),
-    do: Refusal.checked!(place, fn -> McpServer.Ecto.fields!(schema, options) end)
+  defp read!(McpServer.Ecto, schema, options, side, _what, place),
+    do: Refusal.checked!(place, fn -> McpServer.Ecto.fields!(schema, side, options) end)
 
-  defp read!(NimbleOptions, schema, [], _what, place),
+  defp read!(NimbleOptions, schema, [], _side, _what, place),
     do: Refusal.checked!(place, fn -> NimbleFields.fields!(schema) end)
 
-  defp read!(source, _declared, _options, what, place) do
+  defp read!(source, _declared, _options, _side, what, place) do
     Refusal.refuse!(
       place,
       "#{what} is declared elsewhere, by #{inspect(source)}, which cannot be read. Write a JSON Schema, " <>

@@ -72,7 +72,7 @@ defmodule McpServer.Router.Field do
       not is_map_key(outer, :schema) ->
         Refusal.refuse!(place, "`items` stands in #{outer.what} itself. It belongs in the block of an :array field")
 
-      outer.schema["type"] != "array" ->
+      not container?(outer, "array") ->
         Refusal.refuse!(place, "`items` describes the elements of an array, but #{outer.what} is #{given(outer)}")
 
       Map.has_key?(outer.schema, "items") ->
@@ -182,20 +182,27 @@ defmodule McpServer.Router.Field do
   defp article(:properties), do: "a"
   defp article(_into), do: "an"
 
-  defp check_outer!(%{schema: %{"type" => "object"}}, :properties, _owner, _place), do: :ok
-
-  defp check_outer!(%{schema: %{"type" => "array"}} = outer, :properties, owner, place) do
-    Refusal.refuse!(
-      place,
-      "#{owner} has no object to be in: #{outer.what} is an array; describe its elements with `items`"
-    )
-  end
-
   defp check_outer!(%{schema: _schema} = outer, :properties, owner, place) do
-    Refusal.refuse!(place, "#{owner} has no object to be in: #{outer.what} is #{given(outer)}. Make it an :object")
+    cond do
+      container?(outer, "object") ->
+        :ok
+
+      container?(outer, "array") ->
+        Refusal.refuse!(
+          place,
+          "#{owner} has no object to be in: #{outer.what} is an array; describe its elements with `items`"
+        )
+
+      true ->
+        Refusal.refuse!(place, "#{owner} has no object to be in: #{outer.what} is #{given(outer)}. Make it an :object")
+    end
   end
 
   defp check_outer!(_outer, _into, _owner, _place), do: :ok
+
+  # An array or an object may also be null.
+  defp container?(%{schema: %{"type" => types}}, type), do: container?(types, type)
+  defp container?(types, type), do: List.wrap(types) -- ["null"] == [type]
 
   defp check_new!(outer, into, name, owner, place) do
     if earlier = Enum.find(Map.fetch!(outer, into), &(&1.name == name)) do
@@ -205,22 +212,23 @@ defmodule McpServer.Router.Field do
 
   defp given(%{schema: %{"type" => type}}), do: "of type #{inspect(type)}"
 
-  defp check_block!(%{schema: %{"type" => "array"} = schema} = field, true) do
-    if not Map.has_key?(schema, "items") do
-      Refusal.refuse!(
-        field.place,
-        "the block of #{field.what} has to say what its `items` are. Write in it: items :string"
-      )
-    end
-  end
-
-  defp check_block!(%{schema: %{"type" => "object"}}, true), do: :ok
-
   defp check_block!(field, true) do
-    Refusal.refuse!(
-      field.place,
-      "only an :object or an :array has a block, but #{field.what} is #{given(field)}. Remove the block, or change the type"
-    )
+    cond do
+      container?(field, "object") or is_map_key(field.schema, "items") ->
+        :ok
+
+      container?(field, "array") ->
+        Refusal.refuse!(
+          field.place,
+          "the block of #{field.what} has to say what its `items` are. Write in it: items :string"
+        )
+
+      true ->
+        Refusal.refuse!(
+          field.place,
+          "only an :object or an :array has a block, but #{field.what} is #{given(field)}. Remove the block, or change the type"
+        )
+    end
   end
 
   defp check_block!(_field, false), do: :ok
@@ -265,20 +273,23 @@ defmodule McpServer.Router.Field do
     {Map.new(extensions, fn {key, value} -> {Atom.to_string(key), Schema.to_json(value)} end), options}
   end
 
-  defp items!(%{items: %{} = schema}, "array", _owner, place) do
-    {%{"items" => Refusal.checked!(place, fn -> Schema.to_json(schema) end)}, nil}
+  defp items!(%{items: items}, types, owner, place) do
+    if not container?(types, "array") do
+      Refusal.refuse!(place, "`items:` describes the elements of an array, but #{owner} is of type #{inspect(types)}")
+    end
+
+    element!(items, owner, place)
   end
 
-  defp items!(%{items: type}, "array", owner, place) do
+  defp items!(_special, _types, _owner, _place), do: {%{}, nil}
+
+  defp element!(%{} = schema, _owner, place),
+    do: {%{"items" => Refusal.checked!(place, fn -> Schema.to_json(schema) end)}, nil}
+
+  defp element!(type, owner, place) do
     {types, published, cast} = FieldType.read!(type, "items of #{owner}", place)
     {%{"items" => Map.put(published, "type", types)}, Rule.cast(cast)}
   end
-
-  defp items!(%{items: _items}, type, owner, place) do
-    Refusal.refuse!(place, "`items:` describes the elements of an array, but #{owner} is of type #{inspect(type)}")
-  end
-
-  defp items!(_special, _type, _owner, _place), do: {%{}, nil}
 
   defp check_enum!(%{"enum" => []}, owner, place),
     do: Refusal.refuse!(place, "the enum of #{owner} allows no value. Write at least one")

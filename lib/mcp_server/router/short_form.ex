@@ -77,15 +77,18 @@ defmodule McpServer.Router.ShortForm do
     )
   end
 
-  # A list with one type is an array of that type. A map is an object with these fields.
+  # A list with one type is an array of that type. A map is an object with these fields. Both may also be null.
+  defp outer([nested, :null]) when is_list(nested) or is_map(nested), do: [outer(nested), :null]
   defp outer([_type]), do: :array
   defp outer(%{} = _fields), do: :object
   defp outer(type), do: type
 
+  defp block?([nested, :null]), do: block?(nested)
   defp block?([_type]), do: true
   defp block?(%{}), do: true
   defp block?(_type), do: false
 
+  defp inside!(module, [nested, :null], place), do: inside!(module, nested, place)
   defp inside!(module, [{type, options}], place) when is_list(options), do: items!(module, type, options, place)
   defp inside!(module, [type], place), do: items!(module, type, [], place)
   defp inside!(module, %{} = fields, place), do: put!(module, :properties, fields, [], place)

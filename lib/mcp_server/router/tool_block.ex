@@ -32,7 +32,8 @@ defmodule McpServer.Router.ToolBlock do
             lines: {[%{text: {:string, "Text"}}], "The lines"}
 
   Types and options are those of `McpServer.Router.FieldBlock.field/5`. A list with one type is an array of this type, a
-  list with several types allows each of them. A map has the fields of an object.
+  list with several types allows each of them. A map has the fields of an object. `[[:string], :null]` and
+  `[%{…}, :null]` may also be null.
   """
   defmacro input(fields), do: ShortForm.declare(:input, fields, __CALLER__)
 

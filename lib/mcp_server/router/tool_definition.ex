@@ -225,7 +225,7 @@ defmodule McpServer.Router.ToolDefinition do
 
     if Map.fetch!(tool, key), do: Refusal.refuse!(place, "the #{what} is already defined. Remove one")
 
-    case Elsewhere.fields!(schema, "the #{what}", place) do
+    case Elsewhere.fields!(schema, side(key), "the #{what}", place) do
       nil -> Scope.update(module, &Map.put(&1, key, parse(key).(schema, "the #{what}", place)))
       fields -> put_elsewhere!(module, key, {elem(schema, 0), fields}, place)
     end

@@ -10,6 +10,7 @@ defprotocol McpServer.Tool.Result do
   | a string | a text |
   | a struct of `McpServer.Content`, or a list of them | the content: `McpServer.Tool.Content` |
   | a map | structured content, and its JSON as text |
+  | a struct that derives `McpServer.JSON.Encoder` | its fields, as those of a map |
   | a string, number, boolean or list, if the tool declares an output schema of another type than `object` | the same |
   | `McpServer.Tool.CallResult` | the same result |
   | `McpServer.Envelope` | the envelope as structured content, and its JSON as text; `isError` unless it is a success |

@@ -57,6 +57,20 @@ defmodule McpServer.Router.DecimalTest do
     assert price(%{"price" => true}, "2026-07-28") =~ "- /price: must be a number or a string (type)"
   end
 
+  test "the linter finds no fault with their two types, but with null beside them" do
+    defmodule Nullable do
+      use McpServer.Router, lint: false
+
+      tool "price", "Says the price", Handlers, :price, hints: [:read_only] do
+        input_field "net", "The net price", :decimal
+        input_field "gross", "The gross price", [:decimal, :null]
+      end
+    end
+
+    assert for(found <- McpServer.Lint.run(Nullable), do: {found.code, found.pointer, found.message}) ==
+             [{:type_union, "/inputSchema/properties/gross", "the type is a list: string, number, null"}]
+  end
+
   test "a number with more digits, or written out as more, is refused" do
     for text <- [String.duplicate("9", 1_001), "1e1001", "1e-1001"] do
       assert price(%{"price" => text}, "2026-07-28") ==

@@ -91,6 +91,9 @@ defmodule McpServer.Router.ElsewhereTest do
 
   defmodule Handlers do
     def show(_conn, arguments), do: inspect(arguments, limit: :infinity)
+
+    def read(_conn, _arguments),
+      do: {:ok, %{title: "a", due: nil, kind: nil, author: %{name: "Ada", born: nil}, tags: nil}}
   end
 
   defmodule Server do
@@ -105,6 +108,17 @@ defmodule McpServer.Router.ElsewhereTest do
     tool "sign", "Signs", Handlers, :show, input_schema: {McpServer.Ecto, Author}
     tool "own", "Owns", Handlers, :show, input_schema: {McpServer.Ecto, Scoped, changeset: :validations}
     tool "give", "Gives", Handlers, :show, input_schema: {McpServer.Ecto, Scoped, only: [:user_id], changeset: false}
+
+    tool "clear", "Empties fields", Handlers, :show,
+      input_schema:
+        {McpServer.Ecto, Note,
+         only: [:title, :due, :kind, :stars, :tags, :author, :editors, :counts, :slug],
+         nullable: [:title, :due, :kind, :tags, :author, :editors, :counts]}
+
+    tool "patch", "Changes fields", Handlers, :show,
+      input_schema: {McpServer.Ecto, Note, only: [:title, :due], nullable: :optional}
+
+    tool "read", "Reads a note", Handlers, :read, output_schema: {McpServer.Ecto, Note, except: [:blob]}
 
     tool "rename", "Renames", Handlers, :show, arguments: :atoms do
       input_schema {McpServer.Ecto, Note, only: [:title, :stars], required: [:stars], changeset: false}
@@ -192,7 +206,73 @@ defmodule McpServer.Router.ElsewhereTest do
            }
 
     assert Enum.find(Server.__mcp__(:tools), &(&1.name == "rename")).outputSchema ==
-             Map.delete(author, "additionalProperties")
+             author
+             |> Map.delete("additionalProperties")
+             |> put_in(["properties", "born", "type"], ["string", "null"])
+  end
+
+  test "fields that may be null arrive as nil, and others count as missing" do
+    properties = schema("clear")["properties"]
+
+    assert properties["due"] == %{"type" => ["string", "null"], "format" => "date-time"}
+    assert properties["kind"] == %{"type" => ["string", "null"], "enum" => ["draft", "final", nil]}
+    assert %{"type" => ["array", "null"], "items" => %{"enum" => ["red", "blue"]}, "minItems" => 1} = properties["tags"]
+
+    assert %{"type" => ["object", "null"], "required" => ["name"], "additionalProperties" => false} =
+             properties["author"]
+
+    assert %{"type" => ["array", "null"], "items" => %{"type" => "object"}} = properties["editors"]
+
+    assert properties["counts"] == %{
+             "type" => ["object", "null"],
+             "additionalProperties" => %{"type" => "integer"}
+           }
+
+    assert properties["slug"]["type"] == "string"
+    assert schema("patch")["properties"]["title"]["type"] == "string"
+    assert schema("patch")["properties"]["due"]["type"] == ["string", "null"]
+
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      called = fn arguments ->
+        {:ok, %{"content" => [%{"text" => text}]}} = Test.call_tool(Server, "clear", arguments, revision: revision)
+        text
+      end
+
+      null = Map.new(~w(title due kind tags author editors counts), &{&1, nil})
+      assert called.(Map.merge(null, %{"stars" => nil, "slug" => nil})) == inspect(null)
+
+      given = %{
+        "title" => "a",
+        "due" => "2026-01-31T09:30:00Z",
+        "author" => %{"name" => "Ada", "born" => "1815-12-10"},
+        "editors" => [%{"name" => "Ada"}]
+      }
+
+      assert called.(given) ==
+               inspect(%{
+                 given
+                 | "due" => ~U[2026-01-31 09:30:00Z],
+                   "author" => %{"name" => "Ada", "born" => ~D[1815-12-10]}
+               })
+
+      assert called.(%{given | "author" => %{"nama" => "Ada"}}) =~ "- /author/nama: `nama` is not an argument"
+      assert called.(%{given | "title" => 5}) =~ "- /title: must be "
+    end
+  end
+
+  test "what is empty in a result is null" do
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      assert {:ok, %{"structuredContent" => note, "isError" => false}} =
+               Test.call_tool(Server, "read", %{}, revision: revision)
+
+      assert note == %{
+               "title" => "a",
+               "due" => nil,
+               "kind" => nil,
+               "author" => %{"name" => "Ada", "born" => nil},
+               "tags" => nil
+             }
+    end
   end
 
   test "the options of a schema of NimbleOptions" do
@@ -315,6 +395,11 @@ defmodule McpServer.Router.ElsewhereTest do
     refused.(
       "{McpServer.Ecto, #{note}, only: [:titel]}",
       ~r/\A`only:` names :titel, which #{note} does not have, did you mean :title\? Its fields are: :id, :title, /
+    )
+
+    refused.(
+      "{McpServer.Ecto, #{note}, nullable: [:titel]}",
+      ~r/\A`nullable:` names :titel, which #{note} does not have, did you mean :title\? /
     )
 
     refused.(

@@ -23,6 +23,14 @@ defmodule McpServer.Router.ShortFormTest do
         end
       end
 
+      input_field "editor", "Who edited it", [:object, :null] do
+        field "name", "Name", :string
+      end
+
+      input_field "links", "Links, or null", [:array, :null] do
+        items :uri
+      end
+
       output_field "id", "Its id", :integer, required: true
     end
   end
@@ -35,7 +43,9 @@ defmodule McpServer.Router.ShortFormTest do
             tags: {[:string], "Labels", default: []},
             either: {[:string, :null], "One of two"},
             author: {%{name: {:string, "Name"}, born: {:date, "Birthday"}}, "Who wrote it", undeclared: :pass},
-            lines: {[%{text: {:string, "Text", default: ""}}], "The lines", min_items: 1}
+            lines: {[%{text: {:string, "Text", default: ""}}], "The lines", min_items: 1},
+            editor: {[%{name: {:string, "Name"}}, :null], "Who edited it"},
+            links: {[[:uri], :null], "Links, or null"}
 
       output id: {:integer, "Its id", required: true}
     end

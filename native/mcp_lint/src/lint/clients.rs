@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::finding::{Code, Findings};
 use crate::places::{Place, Role, places};
-use mcp_core::arguments::ArgumentRule;
+use mcp_core::arguments::{ArgumentRule, Cast};
 use mcp_core::catalog::ToolRule;
 use mcp_core::json::pointer;
 use mcp_core::schema::{Formats, dialect};
@@ -55,10 +55,11 @@ pub(super) fn check_input(schema: &Value, rule: &ToolRule, found: &mut Findings)
             check_boolean(&place, &at, found);
             continue;
         };
-        check_type(object, &place, &at, found);
+        let cast = cast(rule.arguments.as_ref(), &place.pointer);
+        check_type(object, &place, cast, &at, found);
         check_array(object, &at, found);
         // The author has chosen the type, such as `:date`, and cannot leave its format out.
-        if !reads(rule.arguments.as_ref(), &place.pointer) {
+        if cast.is_none() {
             check_format(
                 object,
                 |format| rule.formats.asserts(draft, format),
@@ -138,15 +139,24 @@ fn check_boolean(place: &Place<'_>, at: &str, found: &mut Findings) {
     }
 }
 
-fn check_type(object: &Map<String, Value>, place: &Place<'_>, at: &str, found: &mut Findings) {
+fn check_type(
+    object: &Map<String, Value>,
+    place: &Place<'_>,
+    cast: Option<Cast>,
+    at: &str,
+    found: &mut Findings,
+) {
     if let Some(Value::Array(types)) = object.get("type") {
         let types: Vec<&str> = types.iter().filter_map(Value::as_str).collect();
-        found.add(
-            Code::TypeUnion,
-            at,
-            format!("the type is a list: {}", types.join(", ")),
-            "Choose one type; what may be null can be left out of `required` instead.",
-        );
+        // A decimal is always a string or a number.
+        if cast != Some(Cast::Decimal) || types != ["string", "number"] {
+            found.add(
+                Code::TypeUnion,
+                at,
+                format!("the type is a list: {}", types.join(", ")),
+                "Choose one type; what may be null can be left out of `required` instead.",
+            );
+        }
     }
     if place.role == Role::Property && !TYPED.iter().any(|keyword| object.contains_key(*keyword)) {
         found.add(
@@ -174,8 +184,8 @@ fn check_array(object: &Map<String, Value>, at: &str, found: &mut Findings) {
     }
 }
 
-/// Whether strings at this place are converted to another type, and so must be valid for it.
-fn reads(rule: Option<&ArgumentRule>, pointer: &str) -> bool {
+/// The type that strings at this place are converted to, and so must be valid for.
+fn cast(rule: Option<&ArgumentRule>, pointer: &str) -> Option<Cast> {
     let mut rule = rule;
     let mut segments = pointer.split('/').skip(1);
     while let Some(segment) = segments.next() {
@@ -188,7 +198,7 @@ fn reads(rule: Option<&ArgumentRule>, pointer: &str) -> bool {
             _ => None,
         };
     }
-    rule.is_some_and(|rule| rule.cast.is_some())
+    rule.and_then(|rule| rule.cast)
 }
 
 fn check_format(
