@@ -63,18 +63,7 @@ defmodule McpServer.Client do
     {options, link_options} = Keyword.split(options, [:initialize | Map.keys(@fields)])
     reference = make_ref()
 
-    client =
-      configure(
-        %__MODULE__{
-          connection: link(target, reference, link_options),
-          reference: reference,
-          revision: Revision.newest(),
-          capabilities: @capabilities,
-          info: @info,
-          receive_timeout: @receive_timeout
-        },
-        options
-      )
+    client = target |> link(reference, link_options) |> new(reference) |> configure(options)
 
     cond do
       options[:initialize] == false -> client
@@ -82,6 +71,17 @@ defmodule McpServer.Client do
       stateless?(client) -> client
       true -> initialize(client)
     end
+  end
+
+  defp new(connection, reference) do
+    %__MODULE__{
+      connection: connection,
+      reference: reference,
+      revision: Revision.newest(),
+      capabilities: @capabilities,
+      info: @info,
+      receive_timeout: @receive_timeout
+    }
   end
 
   defp link({:router, router}, reference, options) do
@@ -113,6 +113,11 @@ defmodule McpServer.Client do
     checked = Options.check!("McpServer.Test", ServerOptions.stdio(), [router: router] ++ options)
     %{ServerOptions.bounds(checked) | callers: Callers.here()}
   end
+
+  @doc "A complete message of a client without a link that speaks the newest revision."
+  @spec stateless(map(), keyword()) :: map()
+  def stateless(message, options),
+    do: nil |> new(nil) |> configure(Keyword.delete(options, :revision)) |> complete(message)
 
   @doc "The client with the options that one request may change."
   @spec configure(t(), keyword()) :: t()

@@ -48,7 +48,7 @@ defmodule McpServer.Test do
 
   @compile {:no_warn_undefined, ExUnit.Assertions}
 
-  alias McpServer.Test.{Client, Options}
+  alias McpServer.Test.{Client, Options, Subscribing}
 
   @typedoc "The router that gets the request."
   @type target :: module()
@@ -63,7 +63,7 @@ defmodule McpServer.Test do
     {router, defaults} = Keyword.pop!(options, :router)
 
     quote do
-      import McpServer.Test, only: [assert_content: 2, assert_tool_error: 1, assert_tool_error: 2]
+      import McpServer.Test, only: [assert_content: 2, assert_tool_error: 1, assert_tool_error: 2, subscribe: 2]
 
       @mcp_test_defaults unquote(defaults)
 
@@ -106,9 +106,8 @@ defmodule McpServer.Test do
   Opens a transport for several requests; pass it as `on:`. It lives as long as the test.
 
       client = connect(revision: "2025-11-25")
-      request(%{"id" => 1, "method" => "resources/subscribe", "params" => %{"uri" => "config://app"}}, on: client)
-      McpServer.Changes.resource_updated(MyApp.MCP, "config://app")
-      assert_receive {:mcp_notification, "notifications/resources/updated", %{"uri" => "config://app"}}
+      assert {:ok, _added} = call_tool("add_to_cart", %{"book" => "dune"}, on: client)
+      assert {:ok, _cart} = call_tool("show_cart", %{}, on: client)
   """
   @spec connect(target(), keyword()) :: client
   def connect(router, options \\ []), do: Client.open(router, once(options))
@@ -116,6 +115,40 @@ defmodule McpServer.Test do
   @doc "Closes a transport of `connect/2`, like a client that disconnects. Returns after the server has closed it."
   @spec disconnect(client) :: :ok
   defdelegate disconnect(client), to: Client, as: :close
+
+  @doc """
+  Subscribes a client of `connect/2` to changes of these resources, by their URIs, and of the lists `:tools`, `:prompts` and
+  `:resources`. The client hears of every change after that.
+
+      client = connect()
+      :ok = subscribe(client, ["config://app", :tools])
+      McpServer.Changes.resource_updated(MyApp.MCP, "config://app")
+      assert_receive {:mcp_notification, "notifications/resources/updated", %{"uri" => "config://app"}}
+
+  It sends `subscriptions/listen`, or `resources/subscribe` for each URI in a session, whose client always hears of changed
+  lists. Returns the error of the server. For a stream, which leaves out what this client must not hear of or the server
+  does not have, the error says what it leaves out.
+  """
+  @spec subscribe(client, String.t() | [String.t() | :tools | :prompts | :resources]) :: :ok | {:error, map()}
+  def subscribe(client, changes), do: Subscribing.subscribe(client, List.wrap(changes))
+
+  @doc """
+  A request as a client of 2026-07-28 posts it to an endpoint: its headers and its body. For tests of an endpoint, with
+  `Phoenix.ConnTest` or an HTTP client.
+
+      {headers, body} = http_request("tools/call", %{"name" => "add", "arguments" => %{"a" => 1, "b" => 2}})
+
+      conn = Enum.reduce(headers, conn, fn {name, value}, conn -> put_req_header(conn, name, value) end)
+      assert %{"result" => %{"content" => [%{"text" => "3"}]}} = conn |> post("/mcp", body) |> json_response(200)
+
+  The host of a request of `Phoenix.ConnTest` is `www.example.com`, which the endpoint refuses unless it is in
+  `allowed_hosts:`. Write `%{conn | host: "localhost"}`.
+
+  Options are `:client_capabilities`, `:client_info`, `:progress_token`, `:log_level` and `:meta`, as above.
+  """
+  @doc group: "Endpoints"
+  @spec http_request(String.t(), map(), keyword()) :: {[{String.t(), String.t()}], String.t()}
+  def http_request(method, params \\ %{}, options \\ []), do: Client.http_request(method, params, once(options))
 
   @doc "Calls a tool."
   @spec call_tool(target(), String.t(), map(), keyword()) :: result()

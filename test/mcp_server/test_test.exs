@@ -3,6 +3,21 @@ defmodule McpServer.TestTest do
   use ExUnit.Case, async: true
   use McpServer.Test, router: McpServer.RuntimeRouter, assigns: %{run: &__MODULE__.echo/2}
 
+  alias McpServer.Changes
+
+  # Its changes reach no client of another test.
+  defmodule Shelf do
+    use McpServer.Router
+
+    tool "count", "Counts", McpServer.Handlers, :echo, hints: [:read_only]
+
+    resource "book", "book://{id}", visible: {__MODULE__, :public?} do
+      read McpServer.Handlers, :echo
+    end
+
+    def public?(_conn, variables), do: variables["id"] != "diary"
+  end
+
   @revisions ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]
 
   def echo(conn, arguments), do: {:ok, [McpServer.Tool.Content.text(inspect({conn.protocol_version, arguments}))]}
@@ -77,6 +92,55 @@ defmodule McpServer.TestTest do
     assert {:ok, _tools} = list_tools(on: client)
     assert McpServer.Test.disconnect(client) == :ok
     refute Process.alive?(client.connection)
+  end
+
+  test "a client subscribes and hears of changes, in both eras" do
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      client = McpServer.Test.connect(Shelf, revision: revision)
+      assert subscribe(client, ["book://dune", :tools]) == :ok
+      assert subscribe(client, "book://emma") == :ok
+      Changes.tools_changed(Shelf)
+      Changes.resource_updated(Shelf, "book://emma")
+      assert_receive {:mcp_notification, "notifications/tools/list_changed", _params}
+      assert_receive {:mcp_notification, "notifications/resources/updated", %{"uri" => "book://emma"}}
+      assert McpServer.Test.disconnect(client) == :ok
+    end
+  end
+
+  test "what a client may not subscribe to" do
+    client = McpServer.Test.connect(Shelf, revision: "2025-11-25")
+    assert {:error, %{"code" => -32002}} = subscribe(client, ["book://dune", "book://diary"])
+
+    client = McpServer.Test.connect(Shelf, limits: [max_streams: 1])
+
+    assert subscribe(client, ["book://dune", "book://diary", :prompts]) ==
+             {:error, %{"message" => ~s(the stream leaves out "book://diary", :prompts)}}
+
+    assert {:error, %{"code" => -32600}} = subscribe(client, "book://dune")
+
+    assert_raise ArgumentError, "expected a URI, :tools, :prompts or :resources, got: :tool", fn ->
+      subscribe(client, :tool)
+    end
+  end
+
+  test "a request for an endpoint" do
+    {headers, body} = McpServer.Test.http_request("tools/call", %{"name" => "zwölf"}, meta: %{"a" => 1})
+
+    assert headers == [
+             {"content-type", "application/json"},
+             {"accept", "application/json, text/event-stream"},
+             {"mcp-protocol-version", "2026-07-28"},
+             {"mcp-method", "tools/call"},
+             {"mcp-name", "=?base64?enfDtmxm?="}
+           ]
+
+    assert %{"jsonrpc" => "2.0", "id" => 1, "method" => "tools/call", "params" => params} = McpServer.JSON.decode!(body)
+    assert %{"name" => "zwölf", "_meta" => %{"a" => 1, "io.modelcontextprotocol/clientInfo" => _info}} = params
+    assert {_headers, _body} = McpServer.Test.http_request("tools/list")
+
+    assert_raise ArgumentError, ~r/has no option :met, did you mean meta\?/, fn ->
+      McpServer.Test.http_request("tools/list", %{}, met: %{})
+    end
   end
 
   test "answers by function, and declining" do

@@ -3,6 +3,7 @@ defmodule McpServer.Test.Client do
   # The client of `McpServer.Test`, with functions for tests: it sends messages unchanged, valid or not.
 
   alias McpServer.{Auth, Client, JSON}
+  alias McpServer.Client.Http.Headers
 
   @type t :: Client.t()
 
@@ -25,6 +26,14 @@ defmodule McpServer.Test.Client do
   defdelegate exchange(client, method, params), to: Client
   defdelegate complete(client, message), to: Client
   defdelegate push(client, message), to: Client
+
+  @doc "The headers and the body of a request to an endpoint."
+  @spec http_request(String.t(), map(), keyword()) :: {[{String.t(), String.t()}], String.t()}
+  def http_request(method, params, options) do
+    message = Client.stateless(%{"id" => 1, "method" => method, "params" => params}, options)
+    sent = [{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}]
+    {sent ++ Headers.of(message, [], %{id: nil, revision: nil}), JSON.encode!(message)}
+  end
 
   @doc """
   Sends a message unchanged and returns its response. `:none` for a message without a response.

@@ -33,32 +33,6 @@ defmodule BookshopWeb.ConnCase do
     {"user-agent", Phoenix.Ecto.SQL.Sandbox.encode_metadata(metadata)}
   end
 
-  @stateless %{
-    "io.modelcontextprotocol/protocolVersion" => "2026-07-28",
-    "io.modelcontextprotocol/clientCapabilities" => %{}
-  }
-
-  @doc "A request of the revision 2026-07-28, and the headers that go with it."
-  def message(method, params \\ %{}) do
-    body = %{
-      "jsonrpc" => "2.0",
-      "id" => 1,
-      "method" => method,
-      "params" => Map.update(params, "_meta", @stateless, &Map.merge(@stateless, &1))
-    }
-
-    named = for key <- ["name", "uri"], value = params[key], do: {"mcp-name", value}
-
-    headers = [
-      {"content-type", "application/json"},
-      {"accept", "application/json, text/event-stream"},
-      {"mcp-protocol-version", "2026-07-28"},
-      {"mcp-method", method}
-    ]
-
-    {headers ++ named, Jason.encode!(body)}
-  end
-
   @doc "The request that opens a session, of revision 2025-11-25."
   def initialize do
     params = %{
@@ -73,5 +47,5 @@ defmodule BookshopWeb.ConnCase do
 
   @doc "A call of a tool."
   def call(tool, arguments, params \\ %{}),
-    do: message("tools/call", Map.merge(params, %{"name" => tool, "arguments" => arguments}))
+    do: McpServer.Test.http_request("tools/call", Map.merge(params, %{"name" => tool, "arguments" => arguments}))
 end

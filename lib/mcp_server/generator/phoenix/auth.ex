@@ -145,31 +145,16 @@ defmodule McpServer.Generator.Phoenix.Auth do
         text
       end
 
-      # A call of MCP 2026-07-28, as a client sends it.
+      # A call as a client sends it.
       defp call_tool(conn, name, arguments \\\\ %{}, token \\\\ nil) do
-        meta = %{
-          "io.modelcontextprotocol/protocolVersion" => "2026-07-28",
-          "io.modelcontextprotocol/clientCapabilities" => %{}
-        }
-
-        params = %{"name" => name, "arguments" => arguments, "_meta" => meta}
-        message = %{"jsonrpc" => "2.0", "id" => 1, "method" => "tools/call", "params" => params}
-
-        headers = [
-          {"content-type", "application/json"},
-          {"accept", "application/json, text/event-stream"},
-          {"mcp-protocol-version", "2026-07-28"},
-          {"mcp-method", "tools/call"},
-          {"mcp-name", name}
-        ]
-
+        {headers, body} = McpServer.Test.http_request("tools/call", %{"name" => name, "arguments" => arguments})
         # A test's host is www.example.com, which `allowed_hosts:` of the endpoint has not.
         conn = %{conn | host: "localhost"}
         headers = if token, do: [{"authorization", "Bearer " <> token} | headers], else: headers
 
         headers
         |> Enum.reduce(conn, fn {name, value}, conn -> put_req_header(conn, name, value) end)
-        |> post("/mcp", McpServer.JSON.encode!(message))
+        |> post("/mcp", body)
       end
     end
     """
