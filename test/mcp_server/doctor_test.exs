@@ -90,8 +90,10 @@ defmodule McpServer.DoctorTest do
     test "has none, or answers with an error" do
       for {code, expected, advice} <- [
             {-32_601, {:ok, "it answers, without tools"}, []},
-            {-32_603, {:error, "it answers tools/list with error -32603"},
-             ["Look for the error's text in the log of the server."]}
+            {-32_603, {:error, "it answers tools/list with error -32603: no"},
+             [
+               "Look for this error in the log of the server. If it wants to know who asks, name somebody with --as."
+             ]}
           ] do
         findings = asked(%{"protocolVersion" => "2025-11-25"}, %{"error" => %{"code" => code, "message" => "no"}})
         assert [^expected, {:ok, "it starts in " <> _}] = said(findings)
@@ -133,6 +135,25 @@ defmodule McpServer.DoctorTest do
 
     assert IO.chardata_to_string(Doctor.text([finding])) ==
              "error    it: ]0;PWN[31m no ok       all is well\n         [2Jread\nthe log\n"
+  end
+
+  defmodule Refusing do
+    use McpServer.Router, context: {__MODULE__, :context}
+
+    tool "count", "Counts", McpServer.Handlers, :echo, hints: [:read_only]
+
+    def context(%{principal: nil}), do: {:error, "Sign in first"}
+    def context(conn), do: conn
+  end
+
+  test "the text of a refusal, and the way past it" do
+    assert [finding, {:ok, "it starts in " <> _}] =
+             said(Start.findings("it", {:router, Refusing}, [], "repair", @patience))
+
+    assert finding == {:error, "it answers tools/list with error -32603: Sign in first"}
+
+    assert [{:ok, "it answers, with 1 tool"}, _took] =
+             said(Start.findings("it", {:router, Refusing}, [principal: "ada"], "repair", @patience))
   end
 
   describe "what clients have installed" do

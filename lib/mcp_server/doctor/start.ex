@@ -9,6 +9,9 @@ defmodule McpServer.Doctor.Start do
   @typedoc "The time in milliseconds after which a start is slow, and the maximum wait."
   @type patience :: %{slow_ms: non_neg_integer(), timeout: pos_integer()}
 
+  # Of the text of an error.
+  @max_characters 300
+
   @doc "The default times. Codex kills a server after 10 seconds."
   @spec patience() :: patience()
   def patience, do: %{slow_ms: 5_000, timeout: 30_000}
@@ -33,12 +36,18 @@ defmodule McpServer.Doctor.Start do
     end
   end
 
+  defp answered(who, {:ok, [_tool]}), do: Finding.ok("#{who} answers, with 1 tool")
   defp answered(who, {:ok, tools}) when is_list(tools), do: Finding.ok("#{who} answers, with #{length(tools)} tools")
   # A server may have only resources.
   defp answered(who, {:error, %{"code" => -32_601}}), do: Finding.ok("#{who} answers, without tools")
 
-  defp answered(who, {:error, %{"code" => code}}) when is_integer(code) do
-    Finding.error("#{who} answers tools/list with error #{code}", "Look for the error's text in the log of the server.")
+  defp answered(who, {:error, %{"code" => code} = error}) when is_integer(code) do
+    text = with text when is_binary(text) <- error["message"], do: ": " <> String.slice(text, 0, @max_characters)
+
+    Finding.error(
+      "#{who} answers tools/list with error #{code}#{text}",
+      "Look for this error in the log of the server. If it wants to know who asks, name somebody with --as."
+    )
   end
 
   defp answered(who, _no_answer),

@@ -20,6 +20,7 @@ defmodule Mix.Tasks.Mcp.Doctor do
 
   ## Options
 
+  #{Mix.McpServer.Principal.option_doc()}\
     * `--url URL` – check this server over HTTP, and the machine
     * `--header "NAME: VALUE"`, `--header-env "NAME=VARIABLE"` – headers of the requests
     * `--timeout MS` – how long each request waits, in milliseconds (3000)
@@ -31,15 +32,17 @@ defmodule Mix.Tasks.Mcp.Doctor do
   alias McpServer.Doctor
   alias McpServer.Doctor.{Endpoint, Installed, Machine, Remote, Start}
   alias McpServer.Install.{Launch, Place}
+  alias Mix.McpServer.Principal
 
   @switches [url: :string, header: :keep, header_env: :keep, timeout: :integer, compile: :boolean]
   @timeout 3_000
-  @usage "usage: mix mcp.doctor [ROUTER …] [--url URL] [--header \"NAME: VALUE\"] [--timeout MS], " <>
+  @usage "usage: mix mcp.doctor [ROUTER …] [--as PRINCIPAL] [--url URL] [--header \"NAME: VALUE\"] [--timeout MS], " <>
            "for example mix mcp.doctor MyApp.MCP"
 
   @impl true
   def run(arguments) do
-    {options, routers} = Mix.McpServer.options!(arguments, @switches, @usage)
+    {options, routers} = Mix.McpServer.options!(arguments, Principal.switch() ++ @switches, @usage)
+    _principal = Principal.parse!(options, @usage)
     Mix.McpServer.limits!(options, [timeout: :milliseconds], @usage)
     {:ok, _started} = Application.ensure_all_started(:mcp_server)
 
@@ -69,18 +72,29 @@ defmodule Mix.Tasks.Mcp.Doctor do
     application = to_string(Mix.Project.config()[:app])
 
     Endpoint.findings(files) ++
-      Enum.flat_map(routers, &start/1) ++ Installed.findings(Place.here(), application, Start.patience())
+      Enum.flat_map(routers, &start(&1, options)) ++ Installed.findings(Place.here(), application, Start.patience())
   end
 
-  defp start(router) do
-    case Launch.mix(["mcp.stdio", inspect(router)], File.cwd!(), mix_env: System.get_env("MIX_ENV")) do
+  defp start(router, options) do
+    words = ["mcp.stdio", inspect(router)] ++ for {:as, principal} <- options, word <- ["--as", principal], do: word
+
+    case Launch.mix(words, File.cwd!(), mix_env: System.get_env("MIX_ENV")) do
       {:ok, %{args: ["-c", script]}} ->
-        command = "/bin/sh -c #{Launch.quoted(script)}"
         repair = "Run it by hand, and look at what it says: mix mcp.stdio #{inspect(router)}"
-        Start.findings("mix mcp.stdio #{inspect(router)}", {:command, command}, [], repair, Start.patience())
+        who = "mix mcp.stdio #{inspect(router)}"
+        logged(script, &Start.findings(who, {:command, &1}, [], repair, Start.patience()))
 
       {:error, sentence} ->
         [Doctor.Finding.error(sentence, "Then run mix mcp.doctor again.")]
     end
+  end
+
+  # The log of the server tells why a start has failed. Of a good one nobody wants to read it.
+  defp logged(script, start) do
+    log = Path.join(Mix.Project.build_path(), "mcp_doctor.log")
+    findings = start.("/bin/sh -c #{Launch.quoted("exec 2>#{Launch.quoted(log)}; #{script}")}")
+    with true <- Doctor.errors?(findings), {:ok, text} <- File.read(log), do: IO.write(:stderr, text)
+    File.rm(log)
+    findings
   end
 end
