@@ -31,6 +31,9 @@ defmodule McpServer.Protocol.ReasonsTest do
   defp words({:ok, %{"isError" => true, "content" => [%{"text" => text}]}}), do: text
   defp words({:error, %{"code" => -32603, "message" => text}}), do: text
 
+  # The client's parameters are invalid.
+  defp mistake({:error, %{"code" => -32602, "message" => text}}), do: text
+
   describe "a changeset with errors" do
     test "has the words of invalid arguments" do
       # Ecto puts new errors before the others.
@@ -71,7 +74,7 @@ defmodule McpServer.Protocol.ReasonsTest do
             read_resource("run://fixed", options),
             complete_prompt("run", "name", "", options)
           ],
-          do: assert(words(answer) == "Invalid values:\n- /name: is reserved")
+          do: assert(mistake(answer) == "Invalid values:\n- /name: is reserved")
     end
 
     test "may be raised" do
@@ -102,8 +105,9 @@ defmodule McpServer.Protocol.ReasonsTest do
         for revision <- @eras,
             do: assert(words(call_tool("run", %{}, [revision: revision] ++ returning({:error, atom}))) == text)
 
-        assert words(get_prompt("run", %{}, returning({:error, atom}))) == text
-        assert words(complete_prompt("run", "name", "", returning({:error, atom}))) == text
+        told = if atom == :not_found, do: &mistake/1, else: &words/1
+        assert told.(get_prompt("run", %{}, returning({:error, atom}))) == text
+        assert told.(complete_prompt("run", "name", "", returning({:error, atom}))) == text
       end
 
       assert words(read_resource("run://fixed", returning({:error, :locked}))) == "Locked"
@@ -127,6 +131,7 @@ defmodule McpServer.Protocol.ReasonsTest do
             {exception(Ecto.NoResultsError), "Not found"},
             {exception(Ecto.Query.CastError), "Invalid value"},
             {exception(Ecto.CastError), "Invalid value"},
+            {exception(DBConnection.EncodeError), "Invalid value"},
             {exception(Ecto.StaleEntryError), "Conflict"},
             {%Refused{message: "secret"}, "Invalid value"},
             {%Refused{message: "secret", plug_status: 418}, "Refused (status 418)"}
@@ -143,8 +148,22 @@ defmodule McpServer.Protocol.ReasonsTest do
     end
 
     test "is a resource that is not there" do
-      {answer, _log} = with_log(fn -> read_resource("run://fixed", raising(exception(Ecto.NoResultsError))) end)
-      assert {:error, %{"message" => "Resource not found", "data" => %{"uri" => "run://fixed"}}} = answer
+      for module <- [Ecto.NoResultsError, Ecto.Query.CastError] do
+        {answer, _log} = with_log(fn -> read_resource("run://fixed", raising(exception(module))) end)
+        assert {:error, %{"message" => "Resource not found", "data" => %{"uri" => "run://fixed"}}} = answer
+      end
+
+      {answer, _log} = with_log(fn -> read_resource("run://fixed", raising(exception(Ecto.StaleEntryError))) end)
+      assert mistake(answer) == "Conflict"
+    end
+
+    test "is a mistake in the parameters of a prompt and of a completion" do
+      raised = exception(Ecto.NoResultsError)
+
+      for ask <- [&get_prompt("run", %{}, &1), &complete_prompt("run", "name", "", &1)] do
+        {answer, _log} = with_log(fn -> ask.(raising(raised)) end)
+        assert mistake(answer) == "Not found"
+      end
     end
 
     test "is a failure beyond it" do

@@ -83,10 +83,7 @@ defmodule McpServer.Dispatch.Outcome do
   def of(request, {:error, reason} = returned, conn) when is_atom(reason) or is_struct(reason, Ecto.Changeset) do
     own? = is_struct(reason) and request.kind == :tool and Result.impl_for(reason) != nil
 
-    case not own? && Reason.text(request, reason) do
-      text when is_binary(text) -> {:error, text}
-      _none -> otherwise(request, returned, conn)
-    end
+    (not own? && Reason.returned(request, reason)) || otherwise(request, returned, conn)
   end
 
   def of(request, returned, conn), do: otherwise(request, returned, conn)

@@ -5,12 +5,14 @@ defmodule McpServer.Dispatch.Reason do
 
   require Logger
 
-  alias McpServer.Request
+  alias McpServer.{JsonRpc, Request}
 
   @compile {:no_warn_undefined, Plug.Exception}
 
-  # Without `phoenix_ecto`, which gives Ecto's exceptions these statuses.
+  # Without `phoenix_ecto`, which gives Ecto's exceptions these statuses. An adapter raises the first one for a value that
+  # the column cannot hold, such as an integer of 40 bits.
   @statuses %{
+    DBConnection.EncodeError => 400,
     Ecto.CastError => 400,
     Ecto.Query.CastError => 400,
     Ecto.NoResultsError => 404,
@@ -28,6 +30,22 @@ defmodule McpServer.Dispatch.Reason do
     423 => "Locked",
     429 => "Too many requests"
   }
+
+  @doc """
+  The outcome of a request whose handler returned the reason, or `nil`. A tool has a text for the model. For other requests
+  a changeset and `:not_found` tell that the parameters are invalid; what another atom tells is not known.
+  """
+  @spec returned(Request.t(), term()) :: {:error, String.t() | JsonRpc.Error.t()} | nil
+  def returned(request, reason) do
+    case text(request, reason) do
+      nil -> nil
+      text when is_struct(reason) or reason == :not_found -> mistake(request, text)
+      text -> {:error, text}
+    end
+  end
+
+  defp mistake(%{kind: :tool}, text), do: {:error, text}
+  defp mistake(_request, text), do: {:error, %JsonRpc.Error{code: JsonRpc.Error.code(:invalid_params), message: text}}
 
   @doc "The words for a reason, or `nil`."
   @spec text(Request.t(), term()) :: String.t() | nil
@@ -78,19 +96,19 @@ defmodule McpServer.Dispatch.Reason do
   The outcome of a request whose handler raised the exception, if its status is one of a client's mistake. The exception's
   message may contain a query, so the words are those of the status.
   """
-  @spec raised(Request.t(), term()) :: {:error, String.t() | :not_found} | nil
-  def raised(request, %{__struct__: Ecto.InvalidChangesetError, changeset: changeset}),
-    do: with(text when is_binary(text) <- text(request, changeset), do: {:error, text})
+  @spec raised(Request.t(), term()) :: {:error, String.t() | JsonRpc.Error.t() | :not_found} | nil
+  def raised(request, %{__struct__: Ecto.InvalidChangesetError, changeset: changeset}), do: returned(request, changeset)
 
   def raised(request, exception) when is_exception(exception) do
     case {status(exception), request.kind} do
-      {404, kind} when kind in [:resource, :resource_template] ->
-        note(request, exception, 404)
+      # A variable of the URI that no row can have, such as `notes://abc`, is status 400.
+      {status, kind} when status in [400, 404, 410] and kind in [:resource, :resource_template] ->
+        note(request, exception, status)
         {:error, :not_found}
 
       {status, _kind} when status in 400..499 ->
         note(request, exception, status)
-        {:error, Map.get(@phrases, status, "Refused (status #{status})")}
+        mistake(request, Map.get(@phrases, status, "Refused (status #{status})"))
 
       _own_fault ->
         nil
