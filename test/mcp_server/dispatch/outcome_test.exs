@@ -1,7 +1,7 @@
 defmodule McpServer.Dispatch.OutcomeTest do
   use ExUnit.Case, async: true
 
-  alias McpServer.{Completion, Conn, InputRequest, Request}
+  alias McpServer.{Completion, Conn, InputRequest, JsonRpc, Request}
   alias McpServer.Dispatch.Outcome
   alias McpServer.Prompt.GetResult
   alias McpServer.Resource.{Content, ReadResult}
@@ -68,7 +68,7 @@ defmodule McpServer.Dispatch.OutcomeTest do
 
     test "not found is not an error in words" do
       assert of(:resource, {:error, :not_found}) == {:error, :not_found}
-      assert of(:prompt, {:error, :not_found}) == {:error, "Not found"}
+      assert of(:prompt, {:error, :not_found}) == {:error, %JsonRpc.Error{code: -32602, message: "Not found"}}
     end
 
     @tag req: "T4"
