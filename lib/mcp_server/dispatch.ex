@@ -131,7 +131,7 @@ defmodule McpServer.Dispatch do
     end
   catch
     kind, reason ->
-      case kind == :error && Reason.raised(request, reason) do
+      case kind == :error && Reason.raised(request, reason, __STACKTRACE__) do
         {:error, _words} = outcome -> Answer.encode(catalog, request, outcome)
         _fault -> Answer.failure(catalog, request, Failure.new(kind, reason, __STACKTRACE__))
       end

@@ -9,6 +9,13 @@ defmodule McpServer.Ecto do
         %MyApp.Note{} |> MyApp.Note.changeset(arguments) |> MyApp.Repo.insert() |> …
       end
 
+  In the short form of fields it is also a type, for example of the rows of a list:
+
+      tool "list_notes", "Lists notes", MyApp.Notes, :list do
+        output notes: {[{McpServer.Ecto, MyApp.Note, only: [:id, :title, :due]}], "The notes"},
+               total: {:integer, "How many there are"}
+      end
+
   The schema is read when the router is compiled. The router is recompiled when the schema changes. The fields are the
   same as those of `McpServer.Router.ToolBlock.input/1`: undeclared arguments are refused, and dates and decimals arrive
   as Elixir values. The block of the tool may declare further fields.

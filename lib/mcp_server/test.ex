@@ -103,7 +103,8 @@ defmodule McpServer.Test do
   end
 
   @doc """
-  Opens a transport for several requests; pass it as `on:`. It lives as long as the test.
+  Opens a transport for several requests; pass it as `on:`. It lives as long as the test. With `url:` it is one to a
+  server over HTTP, such as the endpoint of a Phoenix application, with `server: true` in the tests' configuration.
 
       client = connect(revision: "2025-11-25")
       assert {:ok, _added} = call_tool("add_to_cart", %{"book" => "dune"}, on: client)

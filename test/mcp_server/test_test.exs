@@ -107,6 +107,41 @@ defmodule McpServer.TestTest do
     end
   end
 
+  defmodule Away do
+    use McpServer.Router
+    use McpServer.Controller
+
+    tool "whoami", "Says who asks", __MODULE__, :whoami, hints: [:read_only]
+    tool "ask", "Asks", __MODULE__, :ask, hints: [:read_only]
+    resource("book", "book://{id}", do: read(McpServer.Handlers, :echo))
+
+    def whoami(conn, _arguments), do: {:ok, [text(inspect(conn.principal))]}
+    def ask(conn, _arguments), do: confirm(conn, "Sure?", fn -> {:ok, "Done"} end)
+    def identify(%{req_headers: headers}), do: {:ok, Map.get(Map.new(headers), "x-user", "nobody")}
+  end
+
+  test "a server at a URL, in both eras" do
+    server = start_supervised!({McpServer.HttpServer, router: Away, port: 0, identify: &Away.identify/1})
+    url = "http://127.0.0.1:#{McpServer.HttpServer.port(server)}/mcp"
+    accepted = %{"elicitation/create" => %{"action" => "accept", "content" => %{"confirm" => true}}}
+
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      client = McpServer.Test.connect(Away, url: url, headers: [{"x-user", "ada"}], revision: revision)
+      assert {:ok, %{"content" => [%{"text" => ~s("ada")}]}} = call_tool("whoami", %{}, on: client)
+      assert {:input_required, [%{"method" => "elicitation/create"}]} = call_tool("ask", %{}, on: client)
+      assert {:ok, %{"content" => [%{"text" => text}]}} = call_tool("ask", %{}, on: client, answers: accepted)
+      assert {revision, text} == {revision, "Done"}
+      assert subscribe(client, "book://emma") == :ok
+      Changes.resource_updated(Away, "book://emma")
+      assert_receive {:mcp_notification, "notifications/resources/updated", %{"uri" => "book://emma"}}
+      assert McpServer.Test.disconnect(client) == :ok
+    end
+
+    assert_raise ArgumentError, "with :url, the server at the URL decides on :principal: leave it out", fn ->
+      McpServer.Test.connect(Away, url: url, principal: "ada")
+    end
+  end
+
   test "what a client may not subscribe to" do
     client = McpServer.Test.connect(Shelf, revision: "2025-11-25")
     assert {:error, %{"code" => -32002}} = subscribe(client, ["book://dune", "book://diary"])
@@ -174,7 +209,7 @@ defmodule McpServer.TestTest do
   test "an option or a revision that does not exist is an error with the allowed ones" do
     names =
       "revision, answers, client_capabilities, client_info, progress_token, log_level, meta, assigns, " <>
-        "receive_timeout, initialize, principal, auth, on, timeout, drain, on_eof, limits"
+        "receive_timeout, initialize, principal, auth, url, headers, on, timeout, drain, on_eof, limits"
 
     unknown = "McpServer.Test has no option :revison, did you mean revision? Its options are: #{names}"
     allowed = Enum.map_join(Enum.reverse(@revisions), " or ", &inspect/1)

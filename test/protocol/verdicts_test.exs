@@ -4,6 +4,13 @@ defmodule McpServer.Protocol.VerdictsTest do
     def verdict(conn), do: conn.assigns.verdict
     def verdict(conn, _arguments), do: conn.assigns.verdict
     def run(_conn, _arguments), do: {:ok, []}
+
+    # As a context's function does for the text of a URI that no row has.
+    def owned(_conn, %{"id" => "x"}),
+      do: :erlang.error(%{__struct__: Ecto.Query.CastError, __exception__: true, message: "SELECT secret"})
+
+    def owned(_conn, %{"id" => "y"}), do: raise("no database")
+    def owned(conn, _arguments), do: conn.assigns.verdict
   end
 
   defmodule Router do
@@ -12,6 +19,14 @@ defmodule McpServer.Protocol.VerdictsTest do
     tool "guarded", "Only for some", Hooks, :run, authorize: &Hooks.verdict/1, listed: :always
     tool "argued", "Only for some", Hooks, :run, authorize: {Hooks, :verdict}
     tool "seen", "Seen by some", Hooks, :run, visible: &Hooks.verdict/1
+
+    tool "own", "Seen by owners", Hooks, :run, visible: {Hooks, :owned} do
+      input id: {:string, "Whose"}
+    end
+
+    resource "own", "own://{id}", visible: {Hooks, :owned} do
+      read Hooks, :run
+    end
   end
 
   use ExUnit.Case, async: false
@@ -71,6 +86,28 @@ defmodule McpServer.Protocol.VerdictsTest do
       assert log =~ "McpServer.Protocol.VerdictsTest.Hooks.verdict/1, which decides whether an entry is visible, failed"
       {{:ok, tools}, _log} = with_log(fn -> list_tools(assigns: assigns) end)
       refute "seen" in Enum.map(tools, & &1["name"])
+    end
+  end
+
+  test "the same holds for one that gets the arguments" do
+    for {id, assigns, logged} <- [
+          {"y", %{},
+           "[error] MCP McpServer.Protocol.VerdictsTest.Hooks.owned/2, which decides whether an entry is visible, failed"},
+          {"z", %{verdict: "yes"}, "[error] MCP McpServer.Protocol.VerdictsTest.Hooks.owned/2, which decides"},
+          # A mistake of the client is no error in the log.
+          {"x", %{},
+           "[info] MCP McpServer.Protocol.VerdictsTest.Hooks.owned/2, which decides whether an entry is visible, raised"}
+        ],
+        revision <- ["2025-11-25", "2026-07-28"] do
+      options = [assigns: assigns, revision: revision]
+      {answer, log} = with_log(fn -> read_resource("own://#{id}", options) end)
+      assert {:error, %{"message" => "Resource not found", "data" => %{"uri" => "own://" <> ^id}}} = answer
+      assert log =~ logged
+      refute log =~ "secret"
+
+      {answer, _log} = with_log(fn -> call_tool("own", %{"id" => id}, options) end)
+      {{:error, unknown}, _log} = with_log(fn -> call_tool("none", %{"id" => id}, options) end)
+      assert answer == {:error, %{unknown | "message" => String.replace(unknown["message"], "none", "own")}}
     end
   end
 end

@@ -75,15 +75,22 @@ defmodule McpServer.Console.Arguments do
   def value(schema, text, root \\ %{}) do
     types = types(schema, root)
 
-    case Enum.find_value(order(types), :error, &of_type(&1, text)) do
+    case Enum.find_value(order(types, schema, root), :error, &of_type(&1, text)) do
       {:ok, value} -> {:ok, value}
       :error -> {:error, Enum.map_join(types, " or ", &article/1)}
     end
   end
 
   # Every text is a string, so strings come last.
-  defp order([]), do: [:any]
-  defp order(types), do: Enum.filter(~w(null boolean integer number array object string), &(&1 in types))
+  defp order([], _schema, _root), do: [:any]
+
+  defp order(types, schema, root) do
+    kinds = Enum.filter(~w(null boolean integer number array object string), &(&1 in types))
+    if "string" in kinds and decimal?(schema, root), do: kinds -- ["integer", "number"], else: kinds
+  end
+
+  # Only a string keeps the digits of a decimal.
+  defp decimal?(schema, root), do: is_map_key(resolve(schema, root, @max_references), "pattern")
 
   defp of_type("string", text), do: {:ok, text}
   defp of_type("null", "null"), do: {:ok, nil}

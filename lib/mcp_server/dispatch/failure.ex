@@ -154,9 +154,11 @@ defmodule McpServer.Dispatch.Failure do
   defp original(%ErlangError{original: original}), do: original
   defp original(reason), do: reason
 
-  defp trace([]), do: ""
+  @doc "The stack as lines, without arguments."
+  @spec trace(Exception.stacktrace()) :: String.t()
+  def trace([]), do: ""
 
-  defp trace(stacktrace) do
+  def trace(stacktrace) do
     "\n" <> (stacktrace |> Enum.map(&without_arguments/1) |> Exception.format_stacktrace())
   end
 

@@ -3,8 +3,10 @@ defmodule McpServer.Dispatch.Permission do
   # Decides whether the entry of a request exists for its client, and whether the client may use it. The `visible:` and
   # `authorize:` functions of the declaration decide. They are user code, so they run in the process of the call.
 
+  require Logger
+
   alias McpServer.{Access, Catalog, Conn, Protocol, Request}
-  alias McpServer.Dispatch.{Failure, Handler}
+  alias McpServer.Dispatch.{Failure, Handler, Reason}
 
   @type refusal :: :forbidden | String.t() | {:insufficient_scope, [String.t()]}
 
@@ -67,8 +69,6 @@ defmodule McpServer.Dispatch.Permission do
     end
   end
 
-  # An error of `visible:` would tell the client that the entry exists.
-  defp known({:visible, _decider} = check, conn), do: known_or_hidden(check, conn)
   defp known(check, conn), do: asked([check], conn, %{}, :hidden)
 
   # If the function raises, the entry is hidden, and the error is logged.
@@ -79,22 +79,40 @@ defmodule McpServer.Dispatch.Permission do
   end
 
   defp unknown(decider, failure) do
-    Failure.log(failure, "#{Access.name(decider)}, which decides whether an entry is visible,")
+    what = "#{Access.name(decider)}, which decides whether an entry is visible,"
+
+    if Reason.mistake?(failure.reason),
+      do: Logger.info("MCP #{what} raised for what a client sent"),
+      else: Failure.log(failure, what)
+
     :hidden
   end
 
   # A client can get a missing scope, so it is told the scope and the entry.
   defp asked([], _conn, _arguments, _refused), do: :ok
 
-  defp asked([{key, decider} | rest], conn, arguments, refused) do
+  defp asked([{:visible, decider} | rest], conn, arguments, refused),
+    do: with(:ok <- seen(decider, conn, arguments), do: asked(rest, conn, arguments, refused))
+
+  defp asked([{_key, decider} | rest], conn, arguments, refused) do
     case Access.ask(decider, conn, arguments) do
       :ok -> asked(rest, conn, arguments, refused)
-      {:refused, _refusal} when key == :visible -> :hidden
       {:refused, {:insufficient_scope, _scopes} = refusal} -> {:forbidden, refusal}
       {:refused, _refusal} when refused == :hidden -> :hidden
       {:refused, refusal} -> {:forbidden, refusal}
       {:invalid, text} -> {:failed, Failure.invalid_result(text)}
     end
+  end
+
+  # An error would tell the client that the entry exists.
+  defp seen(decider, conn, arguments) do
+    case Access.ask(decider, conn, arguments) do
+      :ok -> :ok
+      {:refused, _refusal} -> :hidden
+      {:invalid, text} -> unknown(decider, Failure.invalid_result(text))
+    end
+  catch
+    kind, reason -> unknown(decider, Failure.new(kind, reason, __STACKTRACE__))
   end
 
   # A completion is checked with the arguments that the client has filled in already.

@@ -5,6 +5,7 @@ defmodule McpServer.Dispatch.Reason do
 
   require Logger
 
+  alias McpServer.Dispatch.Failure
   alias McpServer.{JsonRpc, Request}
 
   @compile {:no_warn_undefined, Plug.Exception}
@@ -96,18 +97,22 @@ defmodule McpServer.Dispatch.Reason do
   The outcome of a request whose handler raised the exception, if its status is one of a client's mistake. The exception's
   message may contain a query, so the words are those of the status.
   """
-  @spec raised(Request.t(), term()) :: {:error, String.t() | JsonRpc.Error.t() | :not_found} | nil
-  def raised(request, %{__struct__: Ecto.InvalidChangesetError, changeset: changeset}), do: returned(request, changeset)
+  @spec raised(Request.t(), term(), Exception.stacktrace()) ::
+          {:error, String.t() | JsonRpc.Error.t() | :not_found} | nil
+  def raised(request, reason, stacktrace)
 
-  def raised(request, exception) when is_exception(exception) do
+  def raised(request, %{__struct__: Ecto.InvalidChangesetError, changeset: changeset}, _stacktrace),
+    do: returned(request, changeset)
+
+  def raised(request, exception, stacktrace) when is_exception(exception) do
     case {status(exception), request.kind} do
       # A variable of the URI that no row can have, such as `notes://abc`, is status 400.
       {status, kind} when status in [400, 404, 410] and kind in [:resource, :resource_template] ->
-        note(request, exception, status)
+        note(request, exception, status, stacktrace)
         {:error, :not_found}
 
       {status, _kind} when status in 400..499 ->
-        note(request, exception, status)
+        note(request, exception, status, stacktrace)
         mistake(request, Map.get(@phrases, status, "Refused (status #{status})"))
 
       _own_fault ->
@@ -115,14 +120,23 @@ defmodule McpServer.Dispatch.Reason do
     end
   end
 
-  def raised(_request, _reason), do: nil
+  def raised(_request, _reason, _stacktrace), do: nil
 
-  # It may be a mistake of the handler, too.
-  defp note(request, %module{}, status),
-    do:
-      Logger.info(
-        "MCP #{request.method}: the handler raised #{inspect(module)}, which is status #{status} for the client"
-      )
+  @doc "Whether a raised reason has the status of a client's mistake."
+  @spec mistake?(term()) :: boolean()
+  def mistake?(reason), do: is_exception(reason) and status(reason) in 400..499
+
+  # It may be a mistake of the handler, too, and then its author needs the place.
+  defp note(request, %module{}, status, stacktrace) do
+    Logger.info(
+      "MCP #{request.method}#{entry(request)}: the handler raised #{inspect(module)}, which is status #{status} for the " <>
+        "client#{Failure.trace(stacktrace)}"
+    )
+  end
+
+  # A URI is a client's data.
+  defp entry(%{kind: kind, name: name}) when kind in [:tool, :prompt], do: " #{inspect(name)}"
+  defp entry(_request), do: ""
 
   defp status(%module{} = exception) do
     with 500 <- by_plug(exception), do: Map.get(@statuses, module, 500)

@@ -47,7 +47,7 @@ defmodule McpServer.JSON.Structs do
   end
 
   defp by_ours(rule, struct, module, depth) do
-    if function_exported?(rule, :__fields__, 0) do
+    if derived?(rule) do
       fields = rule.__fields__()
       JSON.plan_struct(module, fields)
       Enum.reduce(fields, struct, fn field, struct -> replace_field(struct, field, depth) end)
@@ -129,10 +129,13 @@ defmodule McpServer.JSON.Structs do
   @spec sent(term) :: {:ok, map} | :error
   def sent(%_module{} = struct) do
     rule = own(Encoder, Encoder.Any, struct)
-    if rule && function_exported?(rule, :__fields__, 0), do: {:ok, rule.term(struct)}, else: :error
+    if rule && derived?(rule), do: {:ok, rule.term(struct)}, else: :error
   end
 
   def sent(_value), do: :error
+
+  # Outside a release nobody may have loaded the implementation yet.
+  defp derived?(rule), do: Code.ensure_loaded?(rule) and function_exported?(rule, :__fields__, 0)
 
   @doc "Updates the fields of a loaded module in the native core, if the core is loaded."
   @spec loaded(module, [atom]) :: :ok

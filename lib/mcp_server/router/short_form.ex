@@ -3,7 +3,7 @@ defmodule McpServer.Router.ShortForm do
   # `input` and `output`: fields as a keyword list, each as `{type, description, options}`. They are declared like
   # `input_field` and `output_field`.
 
-  alias McpServer.Router.{Field, Handler, Refusal, Statement}
+  alias McpServer.Router.{Elsewhere, Field, Handler, Refusal, Scope, Statement}
 
   @doc "The code of `input` and `output`."
   @spec declare(:input | :output, Macro.t(), Macro.Env.t()) :: Macro.t()
@@ -56,6 +56,7 @@ defmodule McpServer.Router.ShortForm do
 
   defp field!(module, into, name, spec, place) do
     {type, description, options} = parts!(spec, into, name, place)
+    type = fields(type, Map.get(Scope.current(module), :root, into), place)
 
     Field.open!(module, into, name, {description, outer(type)}, options, "", place)
     inside!(module, type, place)
@@ -76,6 +77,18 @@ defmodule McpServer.Router.ShortForm do
         "{type, description, options}, got: #{inspect(spec)}. Write: #{statement(into)} #{name}: {:string, \"What it is\"}"
     )
   end
+
+  # A schema of Ecto stands for an object with its fields.
+  defp fields({McpServer.Ecto, _schema} = declared, side, place), do: declared |> elsewhere(side, place) |> Map.new()
+
+  defp fields({McpServer.Ecto, _schema, _options} = declared, side, place),
+    do: declared |> elsewhere(side, place) |> Map.new()
+
+  defp fields([{type, options}], side, place) when is_list(options), do: [{fields(type, side, place), options}]
+  defp fields([type | null], side, place), do: [fields(type, side, place) | null]
+  defp fields(type, _side, _place), do: type
+
+  defp elsewhere(declared, side, place), do: Elsewhere.fields!(declared, side, "the type of a field", place)
 
   # A list with one type is an array of that type. A map is an object with these fields. Both may also be null.
   defp outer([nested, :null]) when is_list(nested) or is_map(nested), do: [outer(nested), :null]

@@ -33,7 +33,8 @@ defmodule McpServer.Router.ToolBlock do
 
   Types and options are those of `McpServer.Router.FieldBlock.field/5`. A list with one type is an array of this type, a
   list with several types allows each of them. A map has the fields of an object. `[[:string], :null]` and
-  `[%{…}, :null]` may also be null.
+  `[%{…}, :null]` may also be null. `{McpServer.Ecto, MyApp.Note, only: [:title]}` is an object with these fields of the
+  schema, see `McpServer.Ecto`.
   """
   defmacro input(fields), do: ShortForm.declare(:input, fields, __CALLER__)
 

@@ -70,7 +70,7 @@ defmodule McpServer.Tasks.Runner do
   catch
     kind, reason ->
       fault = {:failure, Failure.new(kind, reason, __STACKTRACE__)}
-      if kind == :error, do: Reason.raised(call.request, reason) || fault, else: fault
+      if kind == :error, do: Reason.raised(call.request, reason, __STACKTRACE__) || fault, else: fault
   end
 
   defp enter(call, conn, id, round) do

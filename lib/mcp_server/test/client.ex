@@ -9,7 +9,12 @@ defmodule McpServer.Test.Client do
 
   @doc "Opens a transport to the router, and a session for revisions that have one."
   @spec open(module(), keyword()) :: t()
-  def open(router, options), do: Client.open({:router, router}, with_auth(options))
+  def open(router, options) do
+    case Keyword.pop(options, :url) do
+      {nil, options} -> Client.open({:router, router}, options |> Keyword.delete(:headers) |> with_auth())
+      {url, options} -> Client.open({:url, url}, [listen: true] ++ options)
+    end
+  end
 
   # The claims of the token are passed together with the principal.
   defp with_auth(options) do

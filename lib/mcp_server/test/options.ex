@@ -33,6 +33,17 @@ defmodule McpServer.Test.Options do
       doc:
         "fields of `McpServer.Auth`: `[scopes: [\"files:read\"], subject: \"ada\"]`; with it, `scopes:` of the router are checked"
     ],
+    url: [
+      :string,
+      doc:
+        "the URL of a server to connect to, in place of the router: `identify:` and `init:` of that server decide what its handlers get"
+    ],
+    headers: [
+      :any,
+      default: [],
+      shown: "`[]`",
+      doc: "with `url:`, headers of the requests, as a list of `{name, value}`"
+    ],
     on: [:any, doc: "a client of `connect/2`; without it each call opens a new transport"]
   ]
 
@@ -45,6 +56,19 @@ defmodule McpServer.Test.Options do
   def check!(options) do
     transport = Keyword.drop(ServerOptions.stdio(), [:router | Keyword.keys(@client)])
     _checked = Options.check!("McpServer.Test", @client ++ transport, options)
-    :ok
+    if options[:url], do: check_remote!(options), else: :ok
+  end
+
+  # What the transport to a router in this VM is given.
+  defp check_remote!(options) do
+    local = [:principal, :auth, :assigns | Keyword.keys(ServerOptions.stdio()) -- [:router]]
+
+    case Enum.filter(Keyword.keys(options), &(&1 in local)) do
+      [] ->
+        :ok
+
+      [option | _] ->
+        raise ArgumentError, "with :url, the server at the URL decides on #{inspect(option)}: leave it out"
+    end
   end
 end

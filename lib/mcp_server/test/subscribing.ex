@@ -40,6 +40,9 @@ defmodule McpServer.Test.Subscribing do
 
       {:mcp_client, ^reference, %{"id" => ^id, "error" => error}} ->
         {:error, error}
+
+      {:mcp_client, ^reference, {:failed, ^id, error}} ->
+        raise error
     after
       timeout -> raise Client.Error.new(:timeout, "the server did not answer within #{timeout} ms")
     end

@@ -15,6 +15,7 @@ defmodule McpServer.Console.ArgumentsTest do
       "sizes" => %{"type" => "array", "items" => %{"$ref" => "#/$defs/size"}},
       "place" => %{"type" => "object"},
       "maybe" => %{"type" => ["string", "null", "integer"]},
+      "decimal" => %{"type" => ["string", "number", "null"], "pattern" => "^[0-9.]+$"},
       "either" => %{"anyOf" => [%{"type" => "boolean"}, %{"$ref" => "#/$defs/size"}]},
       "open" => %{"anyOf" => [%{"type" => "boolean"}, %{}]},
       "level" => %{"enum" => [1, 2, "high"]},
@@ -42,6 +43,9 @@ defmodule McpServer.Console.ArgumentsTest do
           {"maybe=null", nil},
           {"maybe=7", 7},
           {"maybe=x", "x"},
+          # A number would lose the last digit.
+          {"decimal=12.50", "12.50"},
+          {"decimal=null", nil},
           {"either=true", true},
           {"either=7", 7},
           {"open=x", "x"},
@@ -81,7 +85,7 @@ defmodule McpServer.Console.ArgumentsTest do
 
     assert Arguments.parse(["zzz=1"], Map.take(@schema, ["properties"]), "the tool t") ==
              {:error,
-              "the tool t has no argument zzz. It has: count, either, free, level, maybe, name, open, place, price, " <>
+              "the tool t has no argument zzz. It has: count, decimal, either, free, level, maybe, name, open, place, price, " <>
                 "round, sizes, sure, tags"}
   end
 

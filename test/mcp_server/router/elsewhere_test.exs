@@ -91,6 +91,7 @@ defmodule McpServer.Router.ElsewhereTest do
 
   defmodule Handlers do
     def show(_conn, arguments), do: inspect(arguments, limit: :infinity)
+    def list(_conn, %{"by" => by}), do: {:ok, %{authors: [%{name: by["name"]}], best: nil, total: by["born"].year}}
 
     def read(_conn, _arguments),
       do: {:ok, %{title: "a", due: nil, kind: nil, author: %{name: "Ada", born: nil}, tags: nil}}
@@ -117,6 +118,14 @@ defmodule McpServer.Router.ElsewhereTest do
 
     tool "patch", "Changes fields", Handlers, :show,
       input_schema: {McpServer.Ecto, Note, only: [:title, :due], nullable: :optional}
+
+    tool "list", "Lists authors", Handlers, :list do
+      input by: {{McpServer.Ecto, Author}, "Of whom"}
+
+      output authors: {[{McpServer.Ecto, Author, only: [:name]}], "The authors", required: true},
+             best: {[{McpServer.Ecto, Author}, :null], "The best"},
+             total: {:integer, "How many there are"}
+    end
 
     tool "read", "Reads a note", Handlers, :read, output_schema: {McpServer.Ecto, Note, except: [:blob]}
 
@@ -258,6 +267,40 @@ defmodule McpServer.Router.ElsewhereTest do
       assert called.(%{given | "author" => %{"nama" => "Ada"}}) =~ "- /author/nama: `nama` is not an argument"
       assert called.(%{given | "title" => 5}) =~ "- /title: must be "
     end
+  end
+
+  test "a schema is the type of a field, and of the rows of a list" do
+    tool = Enum.find(Server.__mcp__(:tools), &(&1.name == "list"))
+    name = %{"type" => "string", "maxLength" => 9}
+    born = %{"type" => "string", "format" => "date"}
+
+    assert tool.inputSchema["properties"]["by"] == %{
+             "type" => "object",
+             "description" => "Of whom",
+             "properties" => %{"name" => name, "born" => born},
+             "required" => ["name"],
+             "additionalProperties" => false
+           }
+
+    assert tool.outputSchema["properties"] == %{
+             "authors" => %{
+               "type" => "array",
+               "description" => "The authors",
+               "items" => %{"type" => "object", "properties" => %{"name" => name}, "required" => ["name"]}
+             },
+             "best" => %{
+               "type" => ["object", "null"],
+               "description" => "The best",
+               "properties" => %{"name" => name, "born" => %{born | "type" => ["string", "null"]}},
+               "required" => ["name"]
+             },
+             "total" => %{"type" => "integer", "description" => "How many there are"}
+           }
+
+    by = %{"name" => "Ada", "born" => "1815-12-10"}
+
+    assert {:ok, %{"structuredContent" => result}} = Test.call_tool(Server, "list", %{"by" => by})
+    assert result == %{"authors" => [%{"name" => "Ada"}], "best" => nil, "total" => 1815}
   end
 
   test "what is empty in a result is null" do
