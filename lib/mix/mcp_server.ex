@@ -103,13 +103,17 @@ defmodule Mix.McpServer do
   @doc "The routers with these names. Without names, all routers of the project or of an umbrella's applications."
   @spec routers!([String.t()]) :: [module()]
   def routers!([]) do
-    case Enum.sort(Enum.flat_map(Map.keys(folders()), &routers/1)) do
+    case all_routers() do
       [] -> Mix.raise("there is no router in this project: no module says `use McpServer.Router`")
       routers -> routers
     end
   end
 
   def routers!(names), do: Enum.map(names, &router!/1)
+
+  @doc "All routers of the project."
+  @spec all_routers() :: [module()]
+  def all_routers, do: Enum.sort(Enum.flat_map(Map.keys(folders()), &routers/1))
 
   @doc "The folder of the router's application, relative to the project: `\"\"`, in an umbrella `apps/shop`."
   @spec folder(module()) :: Path.t()

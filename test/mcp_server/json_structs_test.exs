@@ -96,32 +96,6 @@ defmodule McpServer.JSON.StructsTest do
       end
     end
 
-    # Outside a release, modules are loaded when they are first needed.
-    test "is a tool's result before its implementation was loaded" do
-      compiled =
-        Code.compile_string("""
-        defmodule McpServer.JSON.StructsTest.Unloaded do
-          @derive {McpServer.JSON.Encoder, only: [:a]}
-          defstruct a: 1, b: 2
-        end
-        """)
-
-      folder = Path.join(System.tmp_dir!(), "mcp_unloaded_#{System.unique_integer([:positive])}")
-      File.mkdir_p!(folder)
-      for {module, beam} <- compiled, do: File.write!(Path.join(folder, "#{module}.beam"), beam)
-      Code.prepend_path(folder)
-      implementation = Module.concat(McpServer.JSON.Encoder, McpServer.JSON.StructsTest.Unloaded)
-      :code.purge(implementation)
-      :code.delete(implementation)
-      refute :erlang.module_loaded(implementation)
-
-      returned = struct!(Module.concat([__MODULE__, Unloaded]))
-      run = fn _conn, _arguments -> {:ok, returned} end
-      assert {:ok, %{"structuredContent" => %{"a" => 1}}} = call_tool("run", %{}, assigns: %{run: run})
-      Code.delete_path(folder)
-      File.rm_rf!(folder)
-    end
-
     test "is as deep as other objects" do
       deep = Enum.reduce(1..127, user(), fn _level, inner -> [inner] end)
       assert {:ok, _text} = JSON.encode(deep)

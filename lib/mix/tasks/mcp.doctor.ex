@@ -9,7 +9,7 @@ defmodule Mix.Tasks.Mcp.Doctor do
       mix mcp.doctor --url https://example.com/mcp
 
   The task checks the versions of Elixir, Erlang/OTP and Rust, the native library, and the order of plugs in a Phoenix
-  endpoint. It starts the router with `mix mcp.stdio`, and prints the start time and whether stdout carries only
+  endpoint. It starts the named router, or that of a project that has only one, with `mix mcp.stdio`, and prints the start time and whether stdout carries only
   messages. It starts the commands in the files of clients, without the environment of your shell, if `mix mcp.install`
   would write them now. It does not start other entries: a file in the project may come from somebody else.
 
@@ -62,7 +62,7 @@ defmodule Mix.Tasks.Mcp.Doctor do
 
   defp project(names, options) do
     :ok = Mix.McpServer.compile(compile: options[:compile], quiet: true)
-    routers = if names == [], do: [], else: Mix.McpServer.routers!(names)
+    routers = if names == [], do: Mix.McpServer.all_routers(), else: Mix.McpServer.routers!(names)
 
     files =
       for {_application, folder} <- Mix.McpServer.folders(),
@@ -72,8 +72,16 @@ defmodule Mix.Tasks.Mcp.Doctor do
     application = to_string(Mix.Project.config()[:app])
 
     Endpoint.findings(files) ++
-      Enum.flat_map(routers, &start(&1, options)) ++ Installed.findings(Place.here(), application, Start.patience())
+      started(names, routers, options) ++ Installed.findings(Place.here(), application, Start.patience())
   end
+
+  # Each start takes seconds.
+  defp started([], [first, _second | _more] = routers, _options) do
+    said = "none of the #{length(routers)} routers of this project was started"
+    [Doctor.Finding.warning(said, "Name one: mix mcp.doctor #{inspect(first)}")]
+  end
+
+  defp started(_names, routers, options), do: Enum.flat_map(routers, &start(&1, options))
 
   defp start(router, options) do
     words = ["mcp.stdio", inspect(router)] ++ for {:as, principal} <- options, word <- ["--as", principal], do: word
