@@ -148,6 +148,27 @@ defmodule McpServer.HttpConnectionUsageTest do
       unused(server)
     end
 
+    test "and an unfinished body are kept with little more than their bytes" do
+      server = HttpServers.start(:listener, http: [body_grace: 300_000, body_timeout: 300_000])
+      peer = HttpPeer.connect(server.port)
+      bytes = IO.iodata_to_binary(HttpPeer.bytes(peer, padded(modern("tools/list"), 32_000)))
+      HttpPeer.expect(peer, "POST")
+      <<first::binary-size(2_000), rest::binary>> = bytes
+      HttpPeer.write(peer, first)
+      using(server, %{connections: 1, body_bytes: 2_000})
+
+      for pieces <- 1..5 do
+        HttpPeer.write(peer, binary_part(rest, (pieces - 1) * 5_000, 5_000))
+        using(server, %{connections: 1, body_bytes: 2_000 + pieces * 5_000})
+      end
+
+      connection = connection(server)
+      eventually(fn -> binary_bytes(connection) < 32_000 end)
+      HttpPeer.write(peer, binary_part(rest, 25_000, byte_size(rest) - 25_000))
+      assert status(peer) == 200
+      using(server, %{connections: 1})
+    end
+
     test "that finds no room is refused with 503" do
       limits = [limits: [max_message_bytes: 10_000], http: [max_body_bytes_in_flight: 40_000]]
       server = HttpServers.start(:listener, limits)

@@ -56,13 +56,16 @@ defmodule McpServer.HttpServer.Connection do
   defp read_on(sink, mount_id, scanned, began) do
     began = began || Sink.now()
 
-    # Bytes of an unfinished head count as those of a body do.
-    with {:ok, sink} <- Body.reserve(sink, byte_size(sink.buffer)),
-         {:ok, sink} <- Socket.receive_rest(sink, began + sink.mount.sockets.head_timeout) do
-      read(sink, mount_id, scanned, began)
-    else
+    case rest_of_head(sink, began) do
+      {:ok, sink} -> read(sink, mount_id, scanned, began)
       {why, sink} -> unread(why, sink)
     end
+  end
+
+  # Bytes of an unfinished head count as those of a body do. The wait is the last call, as in `Body`.
+  defp rest_of_head(sink, began) do
+    with {:ok, sink} <- Body.reserve(sink, byte_size(sink.buffer)),
+         do: Socket.receive_rest(sink, began + sink.mount.sockets.head_timeout)
   end
 
   # A message without hook and session is admitted together with its head, once it is complete.
