@@ -16,7 +16,7 @@ defmodule McpServer.Call.Reaper do
   alias McpServer.Tools.OpenSessions
 
   @spec start_link(term()) :: GenServer.on_start()
-  def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
+  def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__, hibernate_after: 1_000)
 
   @doc """
   Kills a client's process after so many milliseconds, unless it ends before. Returns `:full` if too many processes of the

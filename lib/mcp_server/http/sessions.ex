@@ -61,8 +61,9 @@ defmodule McpServer.Http.Sessions do
     ReplayRoom.load()
   end
 
+  # An idle process gives back what a flood of openings has grown its heap by; so do the others that clients share.
   @spec start_link(term()) :: GenServer.on_start()
-  def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
+  def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__, hibernate_after: 1_000)
 
   @doc """
   Opens a session of the mount for a principal, `nil` for an unauthenticated client.

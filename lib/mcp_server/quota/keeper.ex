@@ -28,7 +28,7 @@ defmodule McpServer.Quota.Keeper do
   end
 
   @spec start_link(listener :: ([ended()] -> term())) :: GenServer.on_start()
-  def start_link(listener), do: GenServer.start_link(__MODULE__, listener, name: __MODULE__)
+  def start_link(listener), do: GenServer.start_link(__MODULE__, listener, name: __MODULE__, hibernate_after: 1_000)
 
   @doc "Watches the calling process, whatever it takes. Repeated calls are cheap."
   @spec watch() :: :ok

@@ -35,7 +35,7 @@ defmodule McpServer.Tasks.Server do
   ]
 
   @spec start_link(term()) :: GenServer.on_start()
-  def start_link(_options), do: GenServer.start_link(__MODULE__, options!(), name: __MODULE__)
+  def start_link(_options), do: GenServer.start_link(__MODULE__, options!(), name: __MODULE__, hibernate_after: 1_000)
 
   defp options!, do: Options.check!("config :mcp_server, :tasks", @table, Application.get_env(:mcp_server, :tasks, []))
 

@@ -42,7 +42,7 @@ defmodule McpServer.Http.Session.Tombstones do
   end
 
   @spec start_link(term()) :: GenServer.on_start()
-  def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__)
+  def start_link(_options), do: GenServer.start_link(__MODULE__, nil, name: __MODULE__, hibernate_after: 1_000)
 
   @doc "Prevents that the session of a client is opened again, until it expires at `expires_at`."
   @spec put(String.t(), expires_at :: pos_integer(), Client.t()) :: :ok
