@@ -31,7 +31,8 @@ defmodule McpServer.Controller do
   the text becomes a result with `isError: true`, which the model reads. `{:error, {:retry_after, seconds}}` gives the
   answer of `McpServer.RateLimit`: too many calls, and when to retry. Tools, prompts and resources may return
   `input_required/2`. An exception that a handler raises is logged and not sent to the client, unless the router has
-  `debug_errors:`. If its status for Plug is 4xx, as of `Ecto.NoResultsError`, the client gets words for the status, such as "Not found".
+  `debug_errors:`. If its status for Plug is 4xx, as of `Ecto.NoResultsError`, the client gets words for the status, such
+  as "Not found".
 
   Each call runs its handler in a separate process. The process ends normally after the handler has returned; processes
   that it started go on, linked or not. After a timeout or a cancellation the process is killed, and linked processes

@@ -49,9 +49,9 @@ defmodule McpServer.Ecto do
   Associations and virtual fields are omitted, and so are fields of the types `:id` and `:binary_id` that `only:` does not
   name: the owner of a row is not for a client to choose.
 
-  An argument that is `null` counts as missing, unless `nullable:` names it: then the tool can empty the field. Such
-  a field is a union of types, which some clients do not know. A field of a result is `nil` while its column is empty, so fields
-  that are neither required nor generated may be `null` there, also those of embeds.
+  An argument that is `null` counts as missing, unless `nullable:` names it: then the tool can empty the field. Such a
+  field is a union of types, which some clients do not know. A field of a result is `nil` while its column is empty, so
+  fields that are neither required nor generated may be `null` there, also those of embeds.
 
   A `changeset/3` with a scope, as Phoenix 1.8 generates it, cannot be called without one. Then give the function that has
   the validations, of a struct and parameters, or write `changeset: false` and `required:`.

@@ -98,6 +98,10 @@ defmodule McpServer.DoctorTest do
         findings = asked(%{"protocolVersion" => "2025-11-25"}, %{"error" => %{"code" => code, "message" => "no"}})
         assert [^expected, {:ok, "it starts in " <> _}] = said(findings)
         assert advice(findings) == advice
+
+        # A server may say anything.
+        assert [_finding, _took] =
+                 asked(%{"protocolVersion" => "2025-11-25"}, %{"error" => %{"code" => code, "message" => %{}}})
       end
     end
 

@@ -2,6 +2,7 @@ defmodule McpServer.Protocol.VerdictsTest do
   # The results of a declaration's `authorize:` function, and the log for invalid results. Not async: reads the whole log.
   defmodule Hooks do
     def verdict(conn), do: conn.assigns.verdict
+    def complete(_conn, _name, _prefix), do: []
     def verdict(conn, _arguments), do: conn.assigns.verdict
     def run(_conn, _arguments), do: {:ok, []}
 
@@ -26,6 +27,11 @@ defmodule McpServer.Protocol.VerdictsTest do
 
     resource "own", "own://{id}", visible: {Hooks, :owned} do
       read Hooks, :run
+    end
+
+    resource "keyed", "keyed://{id}", visible: {Hooks, :verdict}, arguments: :atoms do
+      read Hooks, :run
+      complete Hooks, :complete
     end
   end
 
@@ -86,6 +92,17 @@ defmodule McpServer.Protocol.VerdictsTest do
       assert log =~ "McpServer.Protocol.VerdictsTest.Hooks.verdict/1, which decides whether an entry is visible, failed"
       {{:ok, tools}, _log} = with_log(fn -> list_tools(assigns: assigns) end)
       refute "seen" in Enum.map(tools, & &1["name"])
+    end
+  end
+
+  # Earlier, it raised, because the core had refused it without a name.
+  test "the completion of an unknown variable is invalid, also with atoms as keys" do
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      options = [assigns: %{verdict: true}, revision: revision]
+      assert {:ok, %{"values" => []}} = complete_resource("keyed://{id}", "id", "", options)
+
+      assert {{:error, %{"code" => -32602}}, ""} =
+               with_log(fn -> complete_resource("keyed://{id}", "x", "", options) end)
     end
   end
 

@@ -23,13 +23,15 @@ defmodule McpServer.Dispatch.Handler do
 
   @doc """
   The request with atoms as keys, if the declaration of its prompt or its resource has `arguments: :atoms`. The core has
-  already made those of a tool.
+  already made those of a tool. A completion that the core has refused has no arguments.
   """
   @spec keyed(entry :: map() | nil, Request.t()) :: Request.t()
   def keyed(%{atoms: %{} = atoms}, %Request{kind: kind, arguments: arguments} = request)
       when kind in [:complete_prompt, :complete_resource] do
     arguments =
-      arguments |> Map.update!("name", &Map.get(atoms, &1, &1)) |> Map.replace_lazy("context", &with_atoms(&1, atoms))
+      arguments
+      |> Map.replace_lazy("name", &Map.get(atoms, &1, &1))
+      |> Map.replace_lazy("context", &with_atoms(&1, atoms))
 
     %{request | arguments: arguments}
   end

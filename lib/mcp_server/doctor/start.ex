@@ -42,7 +42,7 @@ defmodule McpServer.Doctor.Start do
   defp answered(who, {:error, %{"code" => -32_601}}), do: Finding.ok("#{who} answers, without tools")
 
   defp answered(who, {:error, %{"code" => code} = error}) when is_integer(code) do
-    text = with text when is_binary(text) <- error["message"], do: ": " <> String.slice(text, 0, @max_characters)
+    text = if is_binary(error["message"]), do: ": " <> String.slice(error["message"], 0, @max_characters)
 
     Finding.error(
       "#{who} answers tools/list with error #{code}#{text}",

@@ -33,9 +33,9 @@ defmodule McpServer.Router.FieldBlock do
   Options may also have their names in JSON Schema (`minLength:`). A `format:` is a format of JSON Schema.
 
   The type is one of `:string`, `:integer`, `:number`, `:boolean`, `:array`, `:object` and `:null`, one of the types
-  below, or a list of types, such as `[:date, :null]`. An `[:object, :null]` has a block, too. Arguments of the types below are strings that arrive as Elixir
-  values; invalid strings are refused. A `:decimal` may also be a number, but only a string keeps the digits that were
-  sent: `12.50` is `12.5` then.
+  below, or a list of types, such as `[:date, :null]`. An `[:object, :null]` has a block, too. Arguments of the types
+  below are strings that arrive as Elixir values; invalid strings are refused. A `:decimal` may also be a number, but only
+  a string keeps the digits that were sent: `12.50` is `12.5` then.
 
   | type | arrives as | published as | examples |
   |---|---|---|---|
