@@ -26,13 +26,13 @@ defmodule BookshopWeb.McpTest do
   end
 
   test "a foreign host is refused", %{conn: conn} do
-    conn = send_message(%{conn | host: "evil.example"}, McpServer.Test.http_request("tools/list"))
+    conn = send_message(%{conn | host: "evil.example"}, http_request("tools/list"))
     assert conn.status == 403
   end
 
   test "a resource is read by its URI", %{conn: conn} do
     %{"result" => result} =
-      conn |> send_message(McpServer.Test.http_request("resources/read", %{"uri" => "book://9781617295027"})) |> json_response(200)
+      conn |> send_message(http_request("resources/read", %{"uri" => "book://9781617295027"})) |> json_response(200)
 
     assert [%{"text" => "Elixir in Action, by Saša Jurić", "uri" => "book://9781617295027"}] = result["contents"]
   end

@@ -18,7 +18,7 @@ defmodule BookshopWeb.RoundTripTest do
   defp events(body), do: for("data: " <> data <- String.split(body, "\n"), data != "", do: Jason.decode!(data))
 
   test "a list comes as JSON", context do
-    assert {200, %{"content-type" => "application/json"}, body} = request(context, McpServer.Test.http_request("tools/list"))
+    assert {200, %{"content-type" => "application/json"}, body} = request(context, http_request("tools/list"))
     names = for tool <- Jason.decode!(body)["result"]["tools"], do: tool["name"]
     assert names == ["search", "order", "stocktaking", "catalogue"]
   end

@@ -104,7 +104,7 @@ defmodule BookshopWeb.TokenTest do
     end
 
     test "of revision 2026-07-28 ends, and is not opened again with a revoked token", %{url: url, token: token} do
-      listen = McpServer.Test.http_request("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
+      listen = http_request("subscriptions/listen", %{"notifications" => %{"toolsListChanged" => true}})
       assert_ends_with_its_token(:post, url, token, listen)
     end
   end

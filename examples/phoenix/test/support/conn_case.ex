@@ -10,6 +10,7 @@ defmodule BookshopWeb.ConnCase do
       import Plug.Conn
       import Phoenix.ConnTest
       import BookshopWeb.ConnCase
+      import McpServer.Test, only: [http_request: 1, http_request: 2]
 
       @endpoint BookshopWeb.Endpoint
     end
