@@ -364,8 +364,12 @@ defmodule McpServer.Client do
         notify.(method, params)
         await(client, wanted?)
     after
-      client.receive_timeout ->
-        raise Error.new(:timeout, "the server did not answer within #{client.receive_timeout} ms")
+      client.receive_timeout -> late!(client)
     end
   end
+
+  @doc "Raises because the server has not answered in time."
+  @spec late!(t()) :: no_return()
+  def late!(client),
+    do: raise(Error.new(:timeout, "the server did not answer within #{client.receive_timeout} ms"))
 end

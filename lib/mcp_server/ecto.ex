@@ -103,14 +103,14 @@ defmodule McpServer.Ecto do
     options = Keyword.update(options, :descriptions, %{}, &Map.new/1)
     for option <- [:only, :except, :required, :nullable], do: check_names!(options[option], option, schema)
     check_names!(Map.keys(options[:descriptions]), :descriptions, schema)
+    present = required ++ generated(schema)
 
     for name <- chosen(schema, options) do
       {type, keywords} = type!(schema, name, side)
       validations = for {^name, validation} <- Enum.reverse(changeset.validations), do: validation
       validated = keywords(validations, type, keywords)
       required? = name in required
-      present? = required? or name in generated(schema)
-      {type, validated} = or_null(items(type, validations), validated, nullable?(options[:nullable], name, present?))
+      {type, validated} = or_null(items(type, validations), validated, nullable?(options[:nullable], name, present))
       {name, {type, options[:descriptions][name], if(required?, do: [required: true], else: []) ++ validated}}
     end
   end
@@ -118,8 +118,8 @@ defmodule McpServer.Ecto do
   defp nullable(:input), do: []
   defp nullable(:output), do: :optional
 
-  defp nullable?(:optional, _name, present?), do: not present?
-  defp nullable?(names, name, _present?), do: name in names
+  defp nullable?(:optional, name, present), do: name not in present
+  defp nullable?(names, name, _present), do: name in names
 
   # What names the allowed values has to name `null`, too.
   defp or_null(type, keywords, false), do: {type, keywords}

@@ -2,9 +2,9 @@ defmodule McpServer.Protocol.VerdictsTest do
   # The results of a declaration's `authorize:` function, and the log for invalid results. Not async: reads the whole log.
   defmodule Hooks do
     def verdict(conn), do: conn.assigns.verdict
-    def complete(_conn, _name, _prefix), do: []
     def verdict(conn, _arguments), do: conn.assigns.verdict
     def run(_conn, _arguments), do: {:ok, []}
+    def complete(_conn, _name, _prefix), do: []
 
     # As a context's function does for the text of a URI that no row has.
     def owned(_conn, %{"id" => "x"}),
@@ -95,17 +95,6 @@ defmodule McpServer.Protocol.VerdictsTest do
     end
   end
 
-  # Earlier, it raised, because the core had refused it without a name.
-  test "the completion of an unknown variable is invalid, also with atoms as keys" do
-    for revision <- ["2025-11-25", "2026-07-28"] do
-      options = [assigns: %{verdict: true}, revision: revision]
-      assert {:ok, %{"values" => []}} = complete_resource("keyed://{id}", "id", "", options)
-
-      assert {{:error, %{"code" => -32602}}, ""} =
-               with_log(fn -> complete_resource("keyed://{id}", "x", "", options) end)
-    end
-  end
-
   test "the same holds for one that gets the arguments" do
     for {id, assigns, logged} <- [
           {"y", %{},
@@ -125,6 +114,17 @@ defmodule McpServer.Protocol.VerdictsTest do
       {answer, _log} = with_log(fn -> call_tool("own", %{"id" => id}, options) end)
       {{:error, unknown}, _log} = with_log(fn -> call_tool("none", %{"id" => id}, options) end)
       assert answer == {:error, %{unknown | "message" => String.replace(unknown["message"], "none", "own")}}
+    end
+  end
+
+  # Earlier, it raised, because the core had refused it without a name.
+  test "the completion of an unknown variable is invalid, also with atoms as keys" do
+    for revision <- ["2025-11-25", "2026-07-28"] do
+      options = [assigns: %{verdict: true}, revision: revision]
+      assert {:ok, %{"values" => []}} = complete_resource("keyed://{id}", "id", "", options)
+
+      assert {{:error, %{"code" => -32602}}, ""} =
+               with_log(fn -> complete_resource("keyed://{id}", "x", "", options) end)
     end
   end
 end

@@ -3,9 +3,9 @@ defmodule McpServer.Dispatch.Outcome do
   # Normalizes a handler's result. Handlers may return short forms, but the encoder needs structs.
 
   alias McpServer.{Completion, Conn, InputRequest, JsonRpc, Limit, Request}
+  alias McpServer.Content.{Audio, EmbeddedResource, Image, ResourceLink, Text}
   alias McpServer.Dispatch.Reason
   alias McpServer.JSON.Structs
-  alias McpServer.Content.{Audio, EmbeddedResource, Image, ResourceLink, Text}
   alias McpServer.Prompt.{GetResult, Message, MessageContent}
   alias McpServer.Resource.{Content, ReadResult}
   alias McpServer.Tool.{CallResult, Result}

@@ -62,18 +62,19 @@ defmodule McpServer.Dispatch.Permission do
   defp there([], _conn), do: :ok
 
   defp there([first | rest], conn) do
-    case known(first, conn) do
+    case asked([first], conn, %{}, :hidden) do
       :ok -> there(rest, conn)
       {:forbidden, _missing} = refused -> with :ok <- there(rest, conn), do: refused
       hidden_or_failed -> hidden_or_failed
     end
   end
 
-  defp known(check, conn), do: asked([check], conn, %{}, :hidden)
+  defp known_or_hidden({_key, decider} = check, conn),
+    do: or_hidden(decider, fn -> asked([check], conn, %{}, :hidden) end)
 
   # If the function raises, the entry is hidden, and the error is logged.
-  defp known_or_hidden({_key, decider} = check, conn) do
-    with {:failed, failure} <- asked([check], conn, %{}, :hidden), do: unknown(decider, failure)
+  defp or_hidden(decider, ask) do
+    with {:failed, failure} <- ask.(), do: unknown(decider, failure)
   catch
     kind, reason -> unknown(decider, Failure.new(kind, reason, __STACKTRACE__))
   end
@@ -91,8 +92,11 @@ defmodule McpServer.Dispatch.Permission do
   # A client can get a missing scope, so it is told the scope and the entry.
   defp asked([], _conn, _arguments, _refused), do: :ok
 
-  defp asked([{:visible, decider} | rest], conn, arguments, refused),
-    do: with(:ok <- seen(decider, conn, arguments), do: asked(rest, conn, arguments, refused))
+  # An error of `visible:` would tell the client that the entry exists.
+  defp asked([{:visible, decider} | rest], conn, arguments, refused) do
+    with :ok <- or_hidden(decider, fn -> seen(Access.ask(decider, conn, arguments)) end),
+         do: asked(rest, conn, arguments, refused)
+  end
 
   defp asked([{_key, decider} | rest], conn, arguments, refused) do
     case Access.ask(decider, conn, arguments) do
@@ -104,16 +108,9 @@ defmodule McpServer.Dispatch.Permission do
     end
   end
 
-  # An error would tell the client that the entry exists.
-  defp seen(decider, conn, arguments) do
-    case Access.ask(decider, conn, arguments) do
-      :ok -> :ok
-      {:refused, _refusal} -> :hidden
-      {:invalid, text} -> unknown(decider, Failure.invalid_result(text))
-    end
-  catch
-    kind, reason -> unknown(decider, Failure.new(kind, reason, __STACKTRACE__))
-  end
+  defp seen(:ok), do: :ok
+  defp seen({:refused, _refusal}), do: :hidden
+  defp seen({:invalid, text}), do: {:failed, Failure.invalid_result(text)}
 
   # A completion is checked with the arguments that the client has filled in already.
   defp arguments(%Request{kind: kind, arguments: arguments}) when kind in [:complete_prompt, :complete_resource],

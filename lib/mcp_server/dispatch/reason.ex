@@ -5,8 +5,8 @@ defmodule McpServer.Dispatch.Reason do
 
   require Logger
 
-  alias McpServer.Dispatch.Failure
   alias McpServer.{JsonRpc, Request}
+  alias McpServer.Dispatch.Failure
 
   @compile {:no_warn_undefined, Plug.Exception}
 
@@ -105,22 +105,20 @@ defmodule McpServer.Dispatch.Reason do
     do: returned(request, changeset)
 
   def raised(request, exception, stacktrace) when is_exception(exception) do
-    case {status(exception), request.kind} do
-      # A variable of the URI that no row can have, such as `notes://abc`, is status 400.
-      {status, kind} when status in [400, 404, 410] and kind in [:resource, :resource_template] ->
-        note(request, exception, status, stacktrace)
-        {:error, :not_found}
-
-      {status, _kind} when status in 400..499 ->
-        note(request, exception, status, stacktrace)
-        mistake(request, Map.get(@phrases, status, "Refused (status #{status})"))
-
-      _own_fault ->
-        nil
+    if mistake?(exception) do
+      status = status(exception)
+      note(request, exception, status, stacktrace)
+      refused(request, status)
     end
   end
 
   def raised(_request, _reason, _stacktrace), do: nil
+
+  # A variable of the URI that no row can have, such as `notes://abc`, is status 400.
+  defp refused(%{kind: kind}, status) when kind in [:resource, :resource_template] and status in [400, 404, 410],
+    do: {:error, :not_found}
+
+  defp refused(request, status), do: mistake(request, Map.get(@phrases, status, "Refused (status #{status})"))
 
   @doc "Whether a raised reason has the status of a client's mistake."
   @spec mistake?(term()) :: boolean()

@@ -2,6 +2,7 @@ defmodule McpServer.Doctor.Remote do
   @moduledoc false
   # Checks a server over HTTP: whether it answers, which requests it refuses, and whether its streams arrive at once.
 
+  alias McpServer.Client.Http.Headers
   alias McpServer.Doctor.Finding
   alias McpServer.DualResponse.Client.Failure
   alias McpServer.Fetch.{Body, Head, Socket}
@@ -146,15 +147,8 @@ defmodule McpServer.Doctor.Remote do
   defp first(_bytes_or_end), do: :ok
 
   defp request(server, message, headers) do
-    standard = [
-      {"content-type", "application/json"},
-      {"accept", "application/json, text/event-stream"},
-      {"mcp-protocol-version", @revision},
-      {"mcp-method", message["method"]}
-    ]
-
     names = for {name, _value} <- headers ++ server.headers, do: name
-    standard = Enum.reject(standard, fn {name, _value} -> name in names end)
+    standard = Enum.reject(Headers.of_post(message), fn {name, _value} -> name in names end)
 
     %{
       method: :post,

@@ -126,13 +126,11 @@ defmodule McpServer.JSON.Structs do
   end
 
   @doc "The fields that a struct sends, if it derives `McpServer.JSON.Encoder`."
-  @spec sent(term) :: {:ok, map} | :error
-  def sent(%_module{} = struct) do
+  @spec sent(struct) :: {:ok, map} | :error
+  def sent(struct) do
     rule = own(Encoder, Encoder.Any, struct)
     if rule && derived?(rule), do: {:ok, rule.term(struct)}, else: :error
   end
-
-  def sent(_value), do: :error
 
   # Outside a release nobody may have loaded the implementation yet.
   defp derived?(rule), do: Code.ensure_loaded?(rule) and function_exported?(rule, :__fields__, 0)

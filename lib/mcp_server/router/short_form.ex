@@ -79,16 +79,12 @@ defmodule McpServer.Router.ShortForm do
   end
 
   # A schema of Ecto stands for an object with its fields.
-  defp fields({McpServer.Ecto, _schema} = declared, side, place), do: declared |> elsewhere(side, place) |> Map.new()
-
-  defp fields({McpServer.Ecto, _schema, _options} = declared, side, place),
-    do: declared |> elsewhere(side, place) |> Map.new()
+  defp fields(declared, side, place) when is_tuple(declared) and elem(declared, 0) == McpServer.Ecto,
+    do: declared |> Elsewhere.fields!(side, "the type of a field", place) |> Map.new()
 
   defp fields([{type, options}], side, place) when is_list(options), do: [{fields(type, side, place), options}]
   defp fields([type | null], side, place), do: [fields(type, side, place) | null]
   defp fields(type, _side, _place), do: type
-
-  defp elsewhere(declared, side, place), do: Elsewhere.fields!(declared, side, "the type of a field", place)
 
   # A list with one type is an array of that type. A map is an object with these fields. Both may also be null.
   defp outer([nested, :null]) when is_list(nested) or is_map(nested), do: [outer(nested), :null]

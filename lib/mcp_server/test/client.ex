@@ -36,8 +36,7 @@ defmodule McpServer.Test.Client do
   @spec http_request(String.t(), map(), keyword()) :: {[{String.t(), String.t()}], String.t()}
   def http_request(method, params, options) do
     message = Client.stateless(%{"id" => 1, "method" => method, "params" => params}, options)
-    sent = [{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}]
-    {sent ++ Headers.of(message, [], %{id: nil, revision: nil}), JSON.encode!(message)}
+    {Headers.of_post(message), JSON.encode!(message)}
   end
 
   @doc """

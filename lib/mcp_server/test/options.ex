@@ -56,19 +56,13 @@ defmodule McpServer.Test.Options do
   def check!(options) do
     transport = Keyword.drop(ServerOptions.stdio(), [:router | Keyword.keys(@client)])
     _checked = Options.check!("McpServer.Test", @client ++ transport, options)
-    if options[:url], do: check_remote!(options), else: :ok
+    if options[:url], do: check_remote!(options, Keyword.keys(transport)), else: :ok
   end
 
   # What the transport to a router in this VM is given.
-  defp check_remote!(options) do
-    local = [:principal, :auth, :assigns | Keyword.keys(ServerOptions.stdio()) -- [:router]]
-
-    case Enum.filter(Keyword.keys(options), &(&1 in local)) do
-      [] ->
-        :ok
-
-      [option | _] ->
-        raise ArgumentError, "with :url, the server at the URL decides on #{inspect(option)}: leave it out"
-    end
+  defp check_remote!(options, transport) do
+    if option = Enum.find(Keyword.keys(options), &(&1 in [:principal, :auth, :assigns | transport])),
+      do: raise(ArgumentError, "with :url, the server at the URL decides on #{inspect(option)}: leave it out"),
+      else: :ok
   end
 end

@@ -32,7 +32,7 @@ defmodule McpServer.Test.Subscribing do
     id = "subscription-#{System.unique_integer([:positive])}"
     params = %{"notifications" => filter(changes)}
     Client.push(client, Client.complete(client, %{"id" => id, "method" => "subscriptions/listen", "params" => params}))
-    %{reference: reference, receive_timeout: timeout} = client
+    reference = client.reference
 
     receive do
       {:mcp_notification, @acknowledged, %{"_meta" => %{@subscription => ^id}} = acknowledged} ->
@@ -44,7 +44,7 @@ defmodule McpServer.Test.Subscribing do
       {:mcp_client, ^reference, {:failed, ^id, error}} ->
         raise error
     after
-      timeout -> raise Client.Error.new(:timeout, "the server did not answer within #{timeout} ms")
+      client.receive_timeout -> Client.late!(client)
     end
   end
 

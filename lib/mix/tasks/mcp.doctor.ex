@@ -9,9 +9,10 @@ defmodule Mix.Tasks.Mcp.Doctor do
       mix mcp.doctor --url https://example.com/mcp
 
   The task checks the versions of Elixir, Erlang/OTP and Rust, the native library, and the order of plugs in a Phoenix
-  endpoint. It starts the named router, or that of a project that has only one, with `mix mcp.stdio`, and prints the start time and whether stdout carries only
-  messages. It starts the commands in the files of clients, without the environment of your shell, if `mix mcp.install`
-  would write them now. It does not start other entries: a file in the project may come from somebody else.
+  endpoint. It starts the named router, or that of a project that has only one, with `mix mcp.stdio`, and prints the
+  start time and whether stdout carries only messages. It starts the commands in the files of clients, without the
+  environment of your shell, if `mix mcp.install` would write them now. It does not start other entries: a file in the
+  project may come from somebody else.
 
   With `--url` it checks a server over HTTP: whether it answers, whether it checks `Host` and `Origin`, and whether a
   proxy delays streams.
@@ -88,8 +89,8 @@ defmodule Mix.Tasks.Mcp.Doctor do
 
     case Launch.mix(words, File.cwd!(), mix_env: System.get_env("MIX_ENV")) do
       {:ok, %{args: ["-c", script]}} ->
-        repair = "Run it by hand, and look at what it says: mix mcp.stdio #{inspect(router)}"
         who = "mix mcp.stdio #{inspect(router)}"
+        repair = "Run it by hand, and look at what it says: #{who}"
         logged(script, &Start.findings(who, {:command, &1}, [], repair, Start.patience()))
 
       {:error, sentence} ->

@@ -42,10 +42,7 @@ defmodule McpServer.Client.Http.Exchange do
   @doc "Sends a message. `:ok` means that all its answers have been delivered."
   @spec post(context(), map() | Batch.t(), Headers.parameters()) :: outcome()
   def post(context, message, parameters) do
-    headers =
-      [{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}] ++
-        Headers.of(message, parameters, context.session) ++ context.headers
-
+    headers = Headers.of_post(message, parameters, context.session) ++ context.headers
     timeout = if request?(message), do: context.timeout, else: @short_timeout
     request = request(:post, context.url, headers, JSON.encode!(message), timeout)
 

@@ -27,6 +27,16 @@ defmodule McpServer.Client.Http.Headers do
   def revision(%{"params" => %{"_meta" => %{@version => revision}}}), do: revision
   def revision(_message), do: nil
 
+  # Outside a session.
+  @no_session %{id: nil, revision: nil}
+
+  @doc "All headers of a message that is posted, but those of its user."
+  @spec of_post(map() | Batch.t(), parameters(), session()) :: [{String.t(), String.t()}]
+  def of_post(message, parameters \\ [], session \\ @no_session) do
+    [{"content-type", "application/json"}, {"accept", "application/json, text/event-stream"}] ++
+      of(message, parameters, session)
+  end
+
   @doc "The headers of a message. A message of the session era has those of `session`."
   @spec of(map() | Batch.t(), parameters(), session()) :: [{String.t(), String.t()}]
   def of(message, parameters, session) do
