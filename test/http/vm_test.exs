@@ -128,6 +128,14 @@ defmodule McpServer.HttpVmTest do
   end
 
   @tag req: "Y2"
+  test "the partition of a killed registry may take its time to end" do
+    vm = HttpVm.start()
+    :ok = HttpVm.call(vm, HttpVm, :kill_registry, [])
+    eventually(fn -> serves?(vm.server) end)
+    assert HttpClient.text(HttpSession.call(HttpSession.open(vm.server), "echo", %{"text" => "x"})) == "x"
+  end
+
+  @tag req: "Y2"
   test "a session that is killed takes no other with it" do
     vm = HttpVm.start()
     sessions = for _ <- 1..10, do: HttpSession.open(vm.server)

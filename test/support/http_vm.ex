@@ -287,6 +287,26 @@ defmodule McpServer.HttpVm do
     end
   end
 
+  # Runs in the VM. Kills the registry of sessions, whose partition ends only when its successor waits for it.
+  @doc false
+  def kill_registry do
+    [{_id, partition, _type, _modules}] = Supervisor.which_children(McpServer.Http.Registry)
+    :erlang.suspend_process(partition)
+    McpServer.Http.Registry |> Process.whereis() |> Process.exit(:kill)
+    await_monitor(Process.whereis(McpServer.HttpServer.Supervisor), partition)
+    :erlang.resume_process(partition)
+    :ok
+  end
+
+  defp await_monitor(pid, other) do
+    {:monitors, monitors} = Process.info(pid, :monitors)
+
+    unless {:process, other} in monitors do
+      Process.sleep(5)
+      await_monitor(pid, other)
+    end
+  end
+
   # Runs in the VM. Returns the status of a request that another node claims to have forwarded.
   @doc false
   def serve_forwarded(id, %{known: known} = head) do

@@ -6,37 +6,12 @@ defmodule McpServer.HttpServer.Supervisor do
 
   alias McpServer.Http.Session.Tombstones
   alias McpServer.Http.Sessions
+  alias McpServer.Successor
 
   @restarts [max_restarts: 1_000, max_seconds: 5]
 
-  @names [
-    McpServer.Http.SessionSupervisor,
-    Sessions,
-    Tombstones,
-    McpServer.Http.Registry,
-    McpServer.Http.RouteSupervisor
-  ]
-  # Milliseconds. Supervisors below this one end their children first.
-  @parting 10_000
-
   @spec start_link(term()) :: Supervisor.on_start()
-  def start_link(_options) do
-    # If this supervisor was killed, its children may still be exiting with their registered names.
-    Enum.each(@names, &await_free/1)
-    Supervisor.start_link(__MODULE__, nil, name: __MODULE__)
-  end
-
-  defp await_free(name) do
-    with pid when pid != nil <- Process.whereis(name) do
-      monitor = Process.monitor(pid)
-
-      receive do
-        {:DOWN, ^monitor, :process, _pid, _reason} -> :ok
-      after
-        @parting -> Process.demonitor(monitor, [:flush])
-      end
-    end
-  end
+  def start_link(_options), do: Successor.start(fn -> Supervisor.start_link(__MODULE__, nil, name: __MODULE__) end)
 
   @impl true
   def init(nil) do
@@ -44,7 +19,7 @@ defmodule McpServer.HttpServer.Supervisor do
       {DynamicSupervisor, [name: McpServer.Http.SessionSupervisor] ++ @restarts},
       Sessions,
       Tombstones,
-      {Registry, keys: :unique, name: McpServer.Http.Registry},
+      %{id: McpServer.Http.Registry, start: {__MODULE__, :start_registry, []}, type: :supervisor},
       Supervisor.child_spec({DynamicSupervisor, [name: McpServer.Http.RouteSupervisor] ++ @restarts},
         id: McpServer.Http.RouteSupervisor
       )
@@ -53,4 +28,8 @@ defmodule McpServer.HttpServer.Supervisor do
     # Each child is cheap to restart, and many clients depend on it.
     Supervisor.init(children, [strategy: :one_for_one] ++ @restarts)
   end
+
+  # The partition of a killed registry ends after it.
+  @doc false
+  def start_registry, do: Successor.start(fn -> Registry.start_link(keys: :unique, name: McpServer.Http.Registry) end)
 end

@@ -10,7 +10,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.{Endpoint, Options, Pages, Rows, Stream}
   alias McpServer.Http.{Exchange, Overload}
-  alias McpServer.{Callers, Limit, Quota}
+  alias McpServer.{Callers, Limit, Quota, Successor}
   alias McpServer.Native.Dirty
   alias McpServer.Quota.Client
 
@@ -41,11 +41,12 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   @supervisor McpServer.Http.RouteSupervisor
   @registry McpServer.Http.Registry
 
-  @doc "Starts a dispatcher. `:ignore` if the endpoint has one already."
+  @doc "Starts a dispatcher. `:ignore` if the plug's endpoint has one already."
   @spec start_link(Rest.t()) :: GenServer.on_start()
-  def start_link(rest) do
-    with {:error, {:already_started, _pid}} <- GenServer.start_link(__MODULE__, rest, name: via(rest)), do: :ignore
-  end
+  def start_link(%{supervised?: true} = rest), do: Successor.start(fn -> start_named(rest) end)
+  def start_link(rest), do: with({:error, {:already_started, _pid}} <- start_named(rest), do: :ignore)
+
+  defp start_named(rest), do: GenServer.start_link(__MODULE__, rest, name: via(rest))
 
   defp via(%{id: id}), do: {:via, Registry, {@registry, id}}
 
