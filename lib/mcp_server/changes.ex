@@ -60,7 +60,10 @@ defmodule McpServer.Changes do
   @spec resources_changed(router :: module(), to: recipient()) :: :ok
   def resources_changed(router, options \\ []), do: publish(router, :resources, recipient!(options))
 
-  @doc "Notifies clients that the resource `uri` has changed."
+  @doc """
+  Notifies clients that the resource `uri` has changed: those that have subscribed to exactly this text. A client that has
+  subscribed to `note://042` hears nothing of `note://42`.
+  """
   @spec resource_updated(router :: module(), uri :: String.t(), to: recipient()) :: :ok
   def resource_updated(router, uri, options \\ []) when is_binary(uri),
     do: publish(router, {:resource, uri}, recipient!(options))

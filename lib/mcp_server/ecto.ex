@@ -23,10 +23,10 @@ defmodule McpServer.Ecto do
   | option | meaning | default |
   |---|---|---|
   | `only:`, `except:` | names of fields and embeds | all but ids, those of other tables included, and timestamps |
-  | `required:` | names of required fields | required fields of the changeset |
-  | `nullable:` | names of fields that may be `null`, which arrives as `nil`; `:optional` for all that are neither required nor generated | none for arguments, `:optional` for results |
+  | `required:` | names of required fields, of those that are taken | required fields of the changeset |
+  | `nullable:` | names of fields that are taken and may be `null`, which arrives as `nil`; `:optional` for all that are neither required nor generated | none for arguments, `:optional` for results |
   | `changeset:` | the function whose validations are read: a name, `{module, name}`, or `false` | `:changeset`, if it exists |
-  | `descriptions:` | map of field names to texts | |
+  | `descriptions:` | map of field names to texts; several tools may share it | |
 
   The changeset function is called with an empty struct and no parameters when the router is compiled. These validations
   are published, as far as JSON Schema can express them: `validate_required`, `validate_length`, `validate_number`,
@@ -40,7 +40,8 @@ defmodule McpServer.Ecto do
   | `:id` | `:integer` of 64 bits |
   | `:string` | `:text`: NUL characters are refused, as by PostgreSQL |
   | `:binary_id`, `Ecto.UUID` | `:uuid` |
-  | `:date`, `:time`, `:naive_datetime`, `:utc_datetime`, `:decimal`, and those with `_usec` | the same |
+  | `:date`, `:time`, `:naive_datetime`, `:utc_datetime`, and those with `_usec` | the same |
+  | `:decimal` | `:decimal`: a string or a number |
   | `{:array, type}`, `{:map, type}` | arrays, objects |
   | `Ecto.Enum` | a string, one of its values |
   | `embeds_one`, `embeds_many` | an object, an array of objects; with the changeset function of the embed |
@@ -52,6 +53,10 @@ defmodule McpServer.Ecto do
   An argument that is `null` counts as missing, unless `nullable:` names it: then the tool can empty the field. Such a
   field is a union of types, which some clients do not know. A field of a result is `nil` while its column is empty, so
   fields that are neither required nor generated may be `null` there, also those of embeds.
+
+  The fields of a result describe it. They leave nothing out: the members of a struct are those of its
+  `@derive {McpServer.JSON.Encoder, only: […]}`. If two tools send different members of one struct, let the functions
+  return maps: `{:ok, Map.take(note, [:id, :title])}`.
 
   A `changeset/3` with a scope, as Phoenix 1.8 generates it, cannot be called without one. Then give the function that has
   the validations, of a struct and parameters, or write `changeset: false` and `required:`.
@@ -104,8 +109,10 @@ defmodule McpServer.Ecto do
     for option <- [:only, :except, :required, :nullable], do: check_names!(options[option], option, schema)
     check_names!(Map.keys(options[:descriptions]), :descriptions, schema)
     present = required ++ generated(schema)
+    chosen = chosen(schema, options)
+    for option <- [:required, :nullable], do: check_chosen!(options[option], option, chosen, schema)
 
-    for name <- chosen(schema, options) do
+    for name <- chosen do
       {type, keywords} = type!(schema, name, side)
       validations = for {^name, validation} <- Enum.reverse(changeset.validations), do: validation
       validated = keywords(validations, type, keywords)
@@ -168,6 +175,19 @@ defmodule McpServer.Ecto do
             "`#{option}:` names #{inspect(name)}, which #{inspect(schema)} does not have#{meant} Its fields are: #{fields}"
     end
   end
+
+  # Such a name would do nothing. Several tools share one map of descriptions.
+  defp check_chosen!(names, option, chosen, schema) when is_list(names) do
+    if name = Enum.find(names, &(&1 not in chosen)),
+      do:
+        raise(
+          ArgumentError,
+          "`#{option}:` names #{inspect(name)}, which is not among the fields that are taken from #{inspect(schema)}. Name it " <>
+            "in `only:` too, or remove it from `#{option}:`"
+        )
+  end
+
+  defp check_chosen!(_none, _option, _chosen, _schema), do: :ok
 
   # Embeds are among the fields.
   defp known(schema), do: schema.__schema__(:fields)

@@ -84,8 +84,9 @@ defmodule McpServer.Router do
 
     * An argument that no `input_field` declares is refused, and the error names the most similar declared argument.
       `undeclared: :drop` removes the argument, `:pass` passes it to the function. Routers, tools and fields of the type
-      `:object` take the option, and nested objects inherit it. An object without fields accepts any member. `:refuse`
-      is published as `additionalProperties: false`; `:drop` and `:pass` publish nothing.
+      `:object` take the option, and nested objects inherit it. A tool or an object without fields accepts anything,
+      unless it has `undeclared: :refuse` itself: some clients send something to each tool. `:refuse` is published as
+      `additionalProperties: false`; `:drop` and `:pass` publish nothing.
     * A missing argument gets the `default:` of its field. So does a missing member of an object that was sent.
     * `:date`, `:time`, `:datetime`, `:naive_datetime`, `:decimal` and `:uri` arrive as `Date`, `Time`, `DateTime`,
       `NaiveDateTime`, `Decimal` and `URI` (see `McpServer.Router.FieldBlock.field/5`).

@@ -68,39 +68,46 @@ defmodule McpServer.Test do
       @mcp_test_defaults unquote(defaults)
 
       def connect(options \\ []),
-        do: McpServer.Test.connect(unquote(router), options ++ @mcp_test_defaults)
+        do: McpServer.Test.connect(unquote(router), mcp_test_options(options))
 
       def call_tool(name, arguments \\ %{}, options \\ []),
-        do: McpServer.Test.call_tool(unquote(router), name, arguments, options ++ @mcp_test_defaults)
+        do: McpServer.Test.call_tool(unquote(router), name, arguments, mcp_test_options(options))
 
       def get_prompt(name, arguments \\ %{}, options \\ []),
-        do: McpServer.Test.get_prompt(unquote(router), name, arguments, options ++ @mcp_test_defaults)
+        do: McpServer.Test.get_prompt(unquote(router), name, arguments, mcp_test_options(options))
 
       def read_resource(uri, options \\ []),
-        do: McpServer.Test.read_resource(unquote(router), uri, options ++ @mcp_test_defaults)
+        do: McpServer.Test.read_resource(unquote(router), uri, mcp_test_options(options))
 
       def complete_prompt(name, argument, prefix, options \\ []),
-        do: McpServer.Test.complete_prompt(unquote(router), name, argument, prefix, options ++ @mcp_test_defaults)
+        do: McpServer.Test.complete_prompt(unquote(router), name, argument, prefix, mcp_test_options(options))
 
       def complete_resource(template, variable, prefix, options \\ []),
-        do: McpServer.Test.complete_resource(unquote(router), template, variable, prefix, options ++ @mcp_test_defaults)
+        do: McpServer.Test.complete_resource(unquote(router), template, variable, prefix, mcp_test_options(options))
 
       def list_tools(options \\ []),
-        do: McpServer.Test.list_tools(unquote(router), options ++ @mcp_test_defaults)
+        do: McpServer.Test.list_tools(unquote(router), mcp_test_options(options))
 
       def list_prompts(options \\ []),
-        do: McpServer.Test.list_prompts(unquote(router), options ++ @mcp_test_defaults)
+        do: McpServer.Test.list_prompts(unquote(router), mcp_test_options(options))
 
       def list_resources(options \\ []),
-        do: McpServer.Test.list_resources(unquote(router), options ++ @mcp_test_defaults)
+        do: McpServer.Test.list_resources(unquote(router), mcp_test_options(options))
 
       def list_resource_templates(options \\ []),
-        do: McpServer.Test.list_resource_templates(unquote(router), options ++ @mcp_test_defaults)
+        do: McpServer.Test.list_resource_templates(unquote(router), mcp_test_options(options))
 
       def request(message, options \\ []),
-        do: McpServer.Test.request(unquote(router), message, options ++ @mcp_test_defaults)
+        do: McpServer.Test.request(unquote(router), message, mcp_test_options(options))
+
+      defp mcp_test_options(options), do: McpServer.Test.with_defaults(options, @mcp_test_defaults)
     end
   end
+
+  # A client of `connect/2` was opened with the defaults, or with what precedes them.
+  @doc false
+  @spec with_defaults(keyword(), keyword()) :: keyword()
+  def with_defaults(options, defaults), do: if(options[:on], do: options, else: options ++ defaults)
 
   @doc """
   Opens a transport for several requests; pass it as `on:`. It lives as long as the test. With `url:` it is one to a
@@ -258,8 +265,7 @@ defmodule McpServer.Test do
 
   defp with_client(router, options, fun) do
     if client = options[:on] do
-      # The revision was negotiated when the transport was opened.
-      fun.(Client.configure(client, options |> once() |> Keyword.delete(:revision)))
+      fun.(Client.configure(client, once(options)))
     else
       client = Client.open(router, once(options))
       result = fun.(client)

@@ -29,6 +29,11 @@ defmodule McpServer.TestTest do
     assert {:ok, %{"content" => []}} = call_tool("run", %{}, assigns: other)
   end
 
+  test "defaults of `use` are those of an opened transport, and not of its requests" do
+    client = connect(assigns: %{run: fn _, _ -> {:ok, "mine"} end})
+    assert {:ok, %{"content" => [%{"text" => "mine"}]}} = call_tool("run", %{}, on: client)
+  end
+
   test "every revision can be spoken" do
     for revision <- @revisions do
       expected = inspect({revision, %{}})
@@ -229,6 +234,11 @@ defmodule McpServer.TestTest do
 
     client = connect(revision: "2025-11-25")
     assert_raise ArgumentError, unknown, fn -> call_tool("run", %{}, on: client, revison: "2025-11-25") end
+
+    for option <- [principal: "ada", revision: "2025-11-25", assigns: %{}, timeout: 5] do
+      message = "#{inspect(elem(option, 0))} is fixed when a transport is opened: give it to connect, not beside :on"
+      assert_raise ArgumentError, message, fn -> call_tool("run", %{}, [option, {:on, client}]) end
+    end
   end
 
   test "no messages are left behind" do

@@ -46,7 +46,7 @@ defmodule McpServer.Generator.Phoenix do
   # A rule: the file, what it has if it was changed before, where the line belongs, and the lines. `\\0` is the text of the
   # place.
   defp rules(%{app: app, module: module}) do
-    mount = "forward \"/mcp\", McpServer.HttpPlug, router: #{module}.MCP, identify: {#{module}Web.MCPAuth, :identify}"
+    mount = mount(["router: #{module}.MCP", "identify: {#{module}Web.MCPAuth, :identify}"])
     reader = "body_reader: {McpServer.HttpPlug.BodyReader, :read_body, []},"
     drainer = "{McpServer.HttpPlug.Drainer, router: #{module}.MCP}"
 
@@ -60,6 +60,13 @@ defmodule McpServer.Generator.Phoenix do
       {".formatter.exs", ":mcp_server", ~r/import_deps: \[[^\]]+/, "\\0, :mcp_server",
        "import_deps: [:phoenix, :mcp_server],"}
     ]
+  end
+
+  # As `mix format` would write it, in lines of 98 characters.
+  defp mount(options) do
+    forward = "forward \"/mcp\", McpServer.HttpPlug,"
+    line = forward <> " " <> Enum.join(options, ", ")
+    if String.length("  " <> line) <= 98, do: line, else: forward <> "\n    " <> Enum.join(options, ",\n    ")
   end
 
   defp change({path, mark, place, replacement, lines}, read) do

@@ -44,8 +44,15 @@ defmodule McpServer.Test.Options do
       shown: "`[]`",
       doc: "with `url:`, headers of the requests, as a list of `{name, value}`"
     ],
-    on: [:any, doc: "a client of `connect/2`; without it each call opens a new transport"]
+    on: [
+      :any,
+      doc:
+        "a client of `connect/2`, beside which only options of a request are allowed; without it each call opens a new transport"
+    ]
   ]
+
+  # What each request may change.
+  @of_requests [:answers, :client_capabilities, :client_info, :progress_token, :log_level, :meta, :receive_timeout]
 
   @doc "The options of the client."
   @spec client() :: Options.table()
@@ -56,7 +63,18 @@ defmodule McpServer.Test.Options do
   def check!(options) do
     transport = Keyword.drop(ServerOptions.stdio(), [:router | Keyword.keys(@client)])
     _checked = Options.check!("McpServer.Test", @client ++ transport, options)
+    if options[:on], do: check_beside_client!(options)
     if options[:url], do: check_remote!(options, Keyword.keys(transport)), else: :ok
+  end
+
+  # What is fixed when a transport is opened.
+  defp check_beside_client!(options) do
+    if option = Enum.find(Keyword.keys(options), &(&1 not in [:on | @of_requests])),
+      do:
+        raise(
+          ArgumentError,
+          "#{inspect(option)} is fixed when a transport is opened: give it to connect, not beside :on"
+        )
   end
 
   # What the transport to a router in this VM is given.

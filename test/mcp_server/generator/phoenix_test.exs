@@ -82,6 +82,21 @@ defmodule McpServer.Generator.PhoenixTest do
     assert plan(Map.merge(@texts, changed)).changes == []
   end
 
+  test "a line is as long as mix format allows" do
+    mount = fn app, module ->
+      texts = %{"lib/#{app}_web/router.ex" => "  scope \"/\", #{module}Web do\n"}
+      [{:changed, _path, text} | _others] = Generator.Phoenix.plan(Generator.project(app), &texts[&1]).changes
+      [_comment, mount] = String.split(text, "no pipeline.\n")
+      String.replace_suffix(mount, "\n\n  scope \"/\", #{module}Web do\n", "")
+    end
+
+    assert mount.(:fabric, "Fabric") ==
+             ~s(  forward "/mcp", McpServer.HttpPlug, router: Fabric.MCP, identify: {FabricWeb.MCPAuth, :identify})
+
+    assert mount.(:factory, "Factory") ==
+             ~s(  forward "/mcp", McpServer.HttpPlug,\n    router: Factory.MCP,\n    identify: {FactoryWeb.MCPAuth, :identify})
+  end
+
   test "lines without a place are shown" do
     assert plan(%{"lib/shop_web/router.ex" => "defmodule ShopWeb.Router do\nend\n"}).changes == [
              {:by_hand, "lib/shop_web/router.ex",

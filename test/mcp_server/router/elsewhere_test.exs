@@ -469,6 +469,14 @@ defmodule McpServer.Router.ElsewhereTest do
       ~r/\A`descriptions:` names :titel, which #{note} does not have, did you mean :title\?/
     )
 
+    for {option, value} <- [required: "[:stars]", nullable: "[:stars]"] do
+      refused.(
+        "{McpServer.Ecto, #{note}, only: [:title], changeset: false, #{option}: #{value}}",
+        "`#{option}:` names :stars, which is not among the fields that are taken from #{note}. Name it in `only:` too, or " <>
+          "remove it from `#{option}:`"
+      )
+    end
+
     refused.("{McpServer.Ecto, #{note}, onyl: [:title]}", ~r/unknown keys \[:onyl\]/)
 
     refused.(
