@@ -108,7 +108,7 @@ defmodule Mix.Tasks.Mcp.GenTest do
     assert said =~ "wrote lib/word_shop/mcp.ex\n"
 
     assert said =~
-             "lib/word_shop_web/router.ex is not as expected: add to it\n\n    forward \"/mcp\", McpServer.HttpPlug, "
+             "lib/word_shop_web/router.ex is not as expected: add to it\n\n    forward \"/mcp\", McpServer.HttpPlug,"
 
     assert File.read!(router) == scopes
     assert {_compiled, 0} = mix(dir, ["compile", "--warnings-as-errors"])
