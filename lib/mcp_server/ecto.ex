@@ -178,13 +178,11 @@ defmodule McpServer.Ecto do
 
   # Such a name would do nothing. Several tools share one map of descriptions.
   defp check_chosen!(names, option, chosen, schema) when is_list(names) do
-    if name = Enum.find(names, &(&1 not in chosen)),
-      do:
-        raise(
-          ArgumentError,
-          "`#{option}:` names #{inspect(name)}, which is not among the fields that are taken from #{inspect(schema)}. Name it " <>
-            "in `only:` too, or remove it from `#{option}:`"
-        )
+    if name = Enum.find(names, &(&1 not in chosen)) do
+      raise ArgumentError,
+            "`#{option}:` names #{inspect(name)}, which is not among the fields that are taken from #{inspect(schema)}. " <>
+              "Name it in `only:` too, or remove it from `#{option}:`"
+    end
   end
 
   defp check_chosen!(_none, _option, _chosen, _schema), do: :ok

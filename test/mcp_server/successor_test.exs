@@ -3,22 +3,7 @@ defmodule McpServer.SuccessorTest do
 
   alias McpServer.DualResponse.Rest
   alias McpServer.DualResponse.Rest.Dispatcher
-  alias McpServer.{DualResponses, Successor}
-
-  # A process that has a name until it is told to end.
-  defp predecessor(register) do
-    test = self()
-
-    pid =
-      spawn_link(fn ->
-        register.()
-        send(test, :registered)
-        receive do: (:end -> :ok)
-      end)
-
-    assert_receive :registered
-    pid
-  end
+  alias McpServer.{DualResponses, Processes, Successor}
 
   # The result of a start that has waited for this process. The started process runs until the end of the test.
   defp started_after(predecessor, start) do
@@ -34,13 +19,13 @@ defmodule McpServer.SuccessorTest do
        end})
 
     eventually(fn -> Process.info(starting, :monitors) == {:monitors, [process: predecessor]} end)
-    send(predecessor, :end)
+    send(predecessor, :stop)
     assert_receive {:started, result}
     result
   end
 
   test "it has the name of a process that ends" do
-    predecessor = predecessor(fn -> Process.register(self(), __MODULE__.Name) end)
+    predecessor = Processes.waiting(fn -> Process.register(self(), __MODULE__.Name) end)
     start = fn -> Agent.start_link(fn -> :state end, name: __MODULE__.Name) end
     assert {:error, {:already_started, ^predecessor}} = start.()
     assert {:ok, pid} = started_after(predecessor, fn -> Successor.start(start) end)
@@ -48,7 +33,7 @@ defmodule McpServer.SuccessorTest do
   end
 
   test "a process below it has the name of one that ends" do
-    predecessor = predecessor(fn -> Process.register(self(), __MODULE__.Below) end)
+    predecessor = Processes.waiting(fn -> Process.register(self(), __MODULE__.Below) end)
 
     start = fn ->
       Supervisor.start_link([{Agent, fn -> :state end}, {Registry, keys: :unique, name: __MODULE__.Below}],
@@ -70,7 +55,7 @@ defmodule McpServer.SuccessorTest do
   # Earlier, the endpoint of a server that was started again had no dispatcher from then on.
   test "a server's dispatcher follows the one of the server before" do
     rest = %{Rest.new(server: DualResponses.server()) | id: {make_ref(), "/resources"}, supervised?: true}
-    predecessor = predecessor(fn -> {:ok, _pid} = Registry.register(McpServer.Http.Registry, rest.id, nil) end)
+    predecessor = Processes.waiting(fn -> {:ok, _pid} = Registry.register(McpServer.Http.Registry, rest.id, nil) end)
     assert {:ok, dispatcher} = started_after(predecessor, fn -> Dispatcher.start_link(rest) end)
     assert Dispatcher.find(rest) == dispatcher
   end

@@ -293,18 +293,10 @@ defmodule McpServer.HttpVm do
     [{_id, partition, _type, _modules}] = Supervisor.which_children(McpServer.Http.Registry)
     :erlang.suspend_process(partition)
     McpServer.Http.Registry |> Process.whereis() |> Process.exit(:kill)
-    await_monitor(Process.whereis(McpServer.HttpServer.Supervisor), partition)
+    supervisor = Process.whereis(McpServer.HttpServer.Supervisor)
+    await(fn -> {:process, partition} in (supervisor |> Process.info(:monitors) |> elem(1)) end)
     :erlang.resume_process(partition)
     :ok
-  end
-
-  defp await_monitor(pid, other) do
-    {:monitors, monitors} = Process.info(pid, :monitors)
-
-    unless {:process, other} in monitors do
-      Process.sleep(5)
-      await_monitor(pid, other)
-    end
   end
 
   # Runs in the VM. Returns the status of a request that another node claims to have forwarded.
@@ -320,16 +312,16 @@ defmodule McpServer.HttpVm do
   def kill_scope do
     scope = Process.whereis(McpServer.Changes)
     Process.exit(scope, :kill)
-    await_other(scope)
+    await(fn -> Process.whereis(McpServer.Changes) not in [nil, scope] end)
   end
 
-  defp await_other(scope) do
-    if Process.whereis(McpServer.Changes) in [nil, scope] do
+  defp await(condition) do
+    unless condition.() do
       Process.sleep(5)
-      await_other(scope)
-    else
-      :ok
+      await(condition)
     end
+
+    :ok
   end
 
   # Runs in the VM. Returns how much of a kind all clients have in the quota of the node.

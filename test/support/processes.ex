@@ -12,6 +12,22 @@ defmodule McpServer.Processes do
   # Milliseconds. Only a process that never ends takes this long.
   @patience 30_000
 
+  @doc "A process that has run `prepare`, and lives until it is sent `:stop`."
+  @spec waiting((() -> term())) :: pid()
+  def waiting(prepare) do
+    test = self()
+
+    pid =
+      spawn_link(fn ->
+        prepare.()
+        send(test, {:prepared, self()})
+        receive do: (:stop -> :ok)
+      end)
+
+    assert_receive {:prepared, ^pid}, @patience
+    pid
+  end
+
   @doc "Waits for the end of a process."
   @spec gone(pid()) :: :ok
   def gone(pid) do

@@ -69,12 +69,9 @@ defmodule McpServer.Test.Options do
 
   # What is fixed when a transport is opened.
   defp check_beside_client!(options) do
-    if option = Enum.find(Keyword.keys(options), &(&1 not in [:on | @of_requests])),
-      do:
-        raise(
-          ArgumentError,
-          "#{inspect(option)} is fixed when a transport is opened: give it to connect, not beside :on"
-        )
+    if option = Enum.find(Keyword.keys(options), &(&1 not in [:on | @of_requests])) do
+      raise ArgumentError, "#{inspect(option)} is fixed when a transport is opened: give it to connect, not beside :on"
+    end
   end
 
   # What the transport to a router in this VM is given.

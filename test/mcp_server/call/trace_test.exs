@@ -73,23 +73,9 @@ defmodule McpServer.Call.TraceTest do
   end
 
   test "the Logger metadata of another process" do
-    waiting = fn prepare ->
-      test = self()
-
-      pid =
-        spawn_link(fn ->
-          prepare.()
-          send(test, :prepared)
-          receive do: (:stop -> :ok)
-        end)
-
-      assert_receive :prepared
-      pid
-    end
-
-    pid = waiting.(fn -> Logger.metadata(tenant: "acme") end)
+    pid = Processes.waiting(fn -> Logger.metadata(tenant: "acme") end)
     assert Trace.logged(pid) == %{tenant: "acme"}
-    assert Trace.logged(waiting.(fn -> :ok end)) == nil
+    assert Trace.logged(Processes.waiting(fn -> :ok end)) == nil
     send(pid, :stop)
     Processes.gone(pid)
     assert Trace.logged(pid) == nil

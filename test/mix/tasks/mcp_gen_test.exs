@@ -107,8 +107,14 @@ defmodule Mix.Tasks.Mcp.GenTest do
     assert {said, 0} = mix(dir, ["mcp.gen", "phoenix"])
     assert said =~ "wrote lib/word_shop/mcp.ex\n"
 
-    assert said =~
-             "lib/word_shop_web/router.ex is not as expected: add to it\n\n    forward \"/mcp\", McpServer.HttpPlug,"
+    assert said =~ """
+           lib/word_shop_web/router.ex is not as expected: add to it
+
+               forward "/mcp", McpServer.HttpPlug,
+                   router: WordShop.MCP,
+                   identify: {WordShopWeb.MCPAuth, :identify}
+
+           """
 
     assert File.read!(router) == scopes
     assert {_compiled, 0} = mix(dir, ["compile", "--warnings-as-errors"])
