@@ -152,7 +152,6 @@ defmodule McpServer.HttpAnonymousTest do
 
     # Earlier, a malformed request for a hidden entry got 400, and without a free place one got 503.
     on_both "asks for a token for every name that is not public, whatever else is wrong", context do
-      server = serve(context, :all, Hiding, http: [max_calls: 1])
       tools = ["hidden", "absent", "tokens"]
       uris = ["docs://hidden", "docs://absent", "docs://tokens/1"]
 
@@ -171,7 +170,7 @@ defmodule McpServer.HttpAnonymousTest do
         end
       end
 
-      asked = fn ->
+      asked = fn server ->
         session = HttpSession.open(server, "2025-11-25")
 
         for {tool, uri} <- Enum.zip(tools, uris) do
@@ -187,16 +186,18 @@ defmodule McpServer.HttpAnonymousTest do
         end
       end
 
-      for statuses <- asked.(), status <- statuses, do: assert(status == {401, @challenge})
+      for statuses <- asked.(serve(context, :all, Hiding)), status <- statuses, do: assert(status == {401, @challenge})
 
-      # All places are taken, so nothing can be asked.
+      # All places are taken, so nothing can be asked. No earlier request keeps one for a moment.
+      server = serve(context, :all, Hiding, http: [max_calls: 1])
+
       calls =
         for n <- 1..System.schedulers_online() do
           HttpClient.start(server, modern_call("perform", HttpScript.arguments(n)))
           n |> HttpScript.performing() |> elem(0)
         end
 
-      [hidden, absent, tokens] = asked.()
+      [hidden, absent, tokens] = asked.(server)
       assert {hidden, hidden} == {absent, tokens}
       assert hidden |> Enum.map(&elem(&1, 0)) |> Enum.uniq() |> Enum.sort() == [429, 503]
       for call <- calls, do: HttpScript.tell(call, {:answer, "done"})

@@ -128,6 +128,8 @@ defmodule McpServer.HttpListenerTest do
         assert [%{"result" => _}] = HttpClient.messages(peer, HttpPeer.response(peer))
       end
 
+      # A place is free some time after its answer has arrived.
+      eventually(fn -> HttpServer.stats(server.pid).calls == 0 end)
       assert {%{status: 200}, _} = HttpClient.exchange(server, echo())
     end
 
