@@ -52,7 +52,8 @@ defmodule McpServer.Ecto do
 
   An argument that is `null` counts as missing, unless `nullable:` names it: then the tool can empty the field. Such a
   field is a union of types, which some clients do not know. A field of a result is `nil` while its column is empty, so
-  fields that are neither required nor generated may be `null` there, also those of embeds.
+  fields that are neither required nor generated may be `null` there, also those of embeds. Those that are generated, as
+  ids and timestamps are, are required there.
 
   The fields of a result describe it. They leave nothing out: the members of a struct are those of its
   `@derive {McpServer.JSON.Encoder, only: […]}`. If two tools send different members of one struct, let the functions
@@ -105,10 +106,10 @@ defmodule McpServer.Ecto do
     options = Keyword.validate!(options, [nullable: nullable(side)] ++ @options)
     changeset = changeset(schema, options)
     required = options[:required] || changeset.required
+    present = required ++ generated(schema)
     options = Keyword.update(options, :descriptions, %{}, &Map.new/1)
     for option <- [:only, :except, :required, :nullable], do: check_names!(options[option], option, schema)
     check_names!(Map.keys(options[:descriptions]), :descriptions, schema)
-    present = required ++ generated(schema)
     chosen = chosen(schema, options)
     for option <- [:required, :nullable], do: check_chosen!(options[option], option, chosen, schema)
 
@@ -116,7 +117,7 @@ defmodule McpServer.Ecto do
       {type, keywords} = type!(schema, name, side)
       validations = for {^name, validation} <- Enum.reverse(changeset.validations), do: validation
       validated = keywords(validations, type, keywords)
-      required? = name in required
+      required? = name in if(side == :output, do: present, else: required)
       {type, validated} = or_null(items(type, validations), validated, nullable?(options[:nullable], name, present))
       {name, {type, options[:descriptions][name], if(required?, do: [required: true], else: []) ++ validated}}
     end

@@ -128,6 +128,7 @@ defmodule McpServer.Router.ElsewhereTest do
     end
 
     tool "read", "Reads a note", Handlers, :read, output_schema: {McpServer.Ecto, Note, except: [:blob]}
+    tool "find", "Finds a note", Handlers, :read, output_schema: {McpServer.Ecto, Note, only: [:id, :due, :inserted_at]}
 
     tool "rename", "Renames", Handlers, :show, arguments: :atoms do
       input_schema {McpServer.Ecto, Note, only: [:title, :stars], required: [:stars], changeset: false}
@@ -267,6 +268,14 @@ defmodule McpServer.Router.ElsewhereTest do
       assert called.(%{given | "author" => %{"nama" => "Ada"}}) =~ "- /author/nama: `nama` is not an argument"
       assert called.(%{given | "title" => 5}) =~ "- /title: must be "
     end
+  end
+
+  test "what is generated is in every row, but not in arguments" do
+    schema = Enum.find(Server.__mcp__(:tools), &(&1.name == "find")).outputSchema
+    assert schema["required"] == ["id", "inserted_at"]
+    assert schema["properties"]["id"]["type"] == "integer"
+    assert schema["properties"]["due"]["type"] == ["string", "null"]
+    refute is_map_key(schema("move"), "required")
   end
 
   test "a schema is the type of a field, and of the rows of a list" do

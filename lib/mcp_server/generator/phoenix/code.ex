@@ -34,6 +34,7 @@ defmodule McpServer.Generator.Phoenix.Code do
     {key, value} = assigned(module, users)
 
     """
+    # Over stdio, and in commands without `--as`. The endpoint lets nobody in without a token.
     def context(%{principal: nil} = conn), do: McpServer.Conn.assign(conn, :#{key}, nil)
 
     def context(%{principal: id} = conn) do
