@@ -81,7 +81,7 @@ defmodule McpServer.Access do
     own ++ hooks(declared[:outer])
   end
 
-  @doc "The arity of a named function, the larger one if there are two, `nil` if the function does not exist."
+  @doc "The arity of a named function, `nil` if it does not exist. The compiler refuses one with both arities."
   @spec arity({module(), atom(), [arity()]}) :: arity() | nil
   def arity({module, function, arities}) do
     Code.ensure_loaded(module)
@@ -99,7 +99,8 @@ defmodule McpServer.Access do
   defp verdict(returned, _decider) when returned in [true, :ok], do: :ok
   defp verdict({:ok, _anything}, _decider), do: :ok
 
-  defp verdict(returned, _decider) when returned in [false, :forbidden, {:error, :forbidden}],
+  # `scope && scope.admin?` is `nil` for nobody.
+  defp verdict(returned, _decider) when returned in [false, nil, :forbidden, {:error, :forbidden}],
     do: {:refused, :forbidden}
 
   defp verdict({:error, text} = returned, decider) when is_binary(text),
@@ -116,7 +117,7 @@ defmodule McpServer.Access do
   defp invalid(returned, decider) do
     {:invalid,
      "#{name(decider)} returned #{Outline.of(returned)}. A function of `authorize:` or `visible:` returns true, :ok or " <>
-       ~S'{:ok, term} to allow; false, :forbidden, {:error, "text"} or {:error, {:insufficient_scope, ["scope"]}} to refuse.'}
+       ~S'{:ok, term} to allow; false, nil, :forbidden, {:error, "text"} or {:error, {:insufficient_scope, ["scope"]}} to refuse.'}
   end
 
   @doc "The function's name, for the log."

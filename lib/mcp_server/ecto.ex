@@ -22,7 +22,7 @@ defmodule McpServer.Ecto do
 
   | option | meaning | default |
   |---|---|---|
-  | `only:`, `except:` | names of fields and embeds | all but ids, those of other tables included, and timestamps |
+  | `only:`, `except:` | names of fields and embeds | all but ids, those of other tables included, timestamps, and fields with `redact: true` |
   | `required:` | names of required fields, of those that are taken | required fields of the changeset |
   | `nullable:` | names of fields that are taken and may be `null`, which arrives as `nil`; `:optional` for all that are neither required nor generated | none for arguments, `:optional` for results |
   | `changeset:` | the function whose validations are read: a name, `{module, name}`, or `false` | `:changeset`, if it exists |
@@ -31,7 +31,8 @@ defmodule McpServer.Ecto do
   The changeset function is called with an empty struct and no parameters when the router is compiled. These validations
   are published, as far as JSON Schema can express them: `validate_required`, `validate_length`, `validate_number`,
   `validate_inclusion`, `validate_subset` and `validate_format`. The handler must still call the changeset function,
-  because constraints and custom validations are not read. Defaults of the schema are not published, because a tool that
+  because constraints and custom validations are not read. A length counts code points in JSON, and graphemes in a
+  changeset, so a text with combined characters may be refused below a maximum. Defaults of the schema are not published, because a tool that
   changes some fields would reset the others. Ecto fills in defaults when a struct is inserted.
 
   | type of Ecto | type of the field |
@@ -55,7 +56,8 @@ defmodule McpServer.Ecto do
   fields that are neither required nor generated may be `null` there, also those of embeds. Those that are generated, as
   ids and timestamps are, are required there.
 
-  The fields of a result describe it. They leave nothing out: the members of a struct are those of its
+  The fields of a result describe it: their types and names, but no validations, because a row may be older than those.
+  They leave nothing out: the members of a struct are those of its
   `@derive {McpServer.JSON.Encoder, only: […]}`. If two tools send different members of one struct, let the functions
   return maps: `{:ok, Map.take(note, [:id, :title])}`.
 
@@ -115,13 +117,17 @@ defmodule McpServer.Ecto do
 
     for name <- chosen do
       {type, keywords} = type!(schema, name, side)
-      validations = for {^name, validation} <- Enum.reverse(changeset.validations), do: validation
+      validations = for {^name, validation} <- published(changeset, side), do: validation
       validated = keywords(validations, type, keywords)
       required? = name in if(side == :output, do: present, else: required)
       {type, validated} = or_null(items(type, validations), validated, nullable?(options[:nullable], name, present))
       {name, {type, options[:descriptions][name], if(required?, do: [required: true], else: []) ++ validated}}
     end
   end
+
+  # A row may be older than a validation, and its list must not fail for it.
+  defp published(changeset, :input), do: Enum.reverse(changeset.validations)
+  defp published(_changeset, :output), do: []
 
   defp nullable(:input), do: []
   defp nullable(:output), do: :optional
@@ -192,11 +198,14 @@ defmodule McpServer.Ecto do
   defp known(schema), do: schema.__schema__(:fields)
 
   defp chosen(schema, options) do
-    names = options[:only] || for name <- known(schema) -- generated(schema), not key?(schema, name), do: name
+    names = options[:only] || for name <- known(schema) -- unnamed(schema), not key?(schema, name), do: name
     names -- (options[:except] || [])
   end
 
   defp key?(schema, name), do: schema.__schema__(:type, name) in [:id, :binary_id]
+
+  # What neither a client nor a model sees by default.
+  defp unnamed(schema), do: generated(schema) ++ schema.__schema__(:redact_fields)
 
   defp generated(schema) do
     id = with {name, _source, _type} <- schema.__schema__(:autogenerate_id), do: name

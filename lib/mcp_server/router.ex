@@ -143,7 +143,7 @@ defmodule McpServer.Router do
   | the function returns | it means |
   |---|---|
   | `true`, `:ok`, `{:ok, term}` | the client is allowed |
-  | `false`, `:forbidden`, `{:error, :forbidden}` | the client is refused |
+  | `false`, `nil`, `:forbidden`, `{:error, :forbidden}` | the client is refused |
   | `{:error, "text"}` | the client is refused and gets the text |
   | `{:error, {:insufficient_scope, ["scope"]}}` | a scope is missing: over HTTP the status is 403, with a challenge that names the scopes |
   | anything else | the call fails, and the cause is logged |

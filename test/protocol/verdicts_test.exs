@@ -18,7 +18,7 @@ defmodule McpServer.Protocol.VerdictsTest do
     use McpServer.Router
 
     tool "guarded", "Only for some", Hooks, :run, authorize: &Hooks.verdict/1, listed: :always
-    tool "argued", "Only for some", Hooks, :run, authorize: {Hooks, :verdict}
+    tool "argued", "Only for some", Hooks, :run, authorize: &Hooks.verdict/2
     tool "seen", "Seen by some", Hooks, :run, visible: &Hooks.verdict/1
 
     tool "own", "Seen by owners", Hooks, :run, visible: {Hooks, :owned} do
@@ -29,7 +29,7 @@ defmodule McpServer.Protocol.VerdictsTest do
       read Hooks, :run
     end
 
-    resource "keyed", "keyed://{id}", visible: {Hooks, :verdict}, arguments: :atoms do
+    resource "keyed", "keyed://{id}", visible: &Hooks.verdict/2, arguments: :atoms do
       read Hooks, :run
       complete Hooks, :complete
     end
@@ -51,7 +51,7 @@ defmodule McpServer.Protocol.VerdictsTest do
   end
 
   test "what refuses is not logged" do
-    for verdict <- [false, :forbidden, {:error, :forbidden}], tool <- ["guarded", "argued"] do
+    for verdict <- [false, nil, :forbidden, {:error, :forbidden}], tool <- ["guarded", "argued"] do
       assert {{:error, @forbidden}, ""} = asked(tool, verdict)
     end
 
@@ -65,7 +65,6 @@ defmodule McpServer.Protocol.VerdictsTest do
   end
 
   for {returned, form} <- [
-        {quote(do: nil), "nil"},
         {quote(do: "yes"), "#String<3 bytes>"},
         {quote(do: {:error, :text}), "{:error, :text}"},
         {quote(do: {:error, {:insufficient_scope, "more"}}), "{:error, {:insufficient_scope, #String<4 bytes>}}"}
@@ -78,7 +77,7 @@ defmodule McpServer.Protocol.VerdictsTest do
         assert log =~
                  "McpServer.Protocol.VerdictsTest.Hooks.verdict/#{arity} returned #{unquote(form)}. " <>
                    "A function of `authorize:` or `visible:` returns true, :ok or {:ok, term} to allow; " <>
-                   ~S'false, :forbidden, {:error, "text"} or {:error, {:insufficient_scope, ["scope"]}} to refuse.'
+                   ~S'false, nil, :forbidden, {:error, "text"} or {:error, {:insufficient_scope, ["scope"]}} to refuse.'
       end
     end
   end

@@ -82,7 +82,7 @@ defmodule McpServer.Router.Access do
   """
   @spec new!(map, [String.t()] | nil, String.t(), Refusal.place()) :: Access.declared() | nil
   def new!(options, default, what, place) do
-    hooks = for key <- @hooks, value = options[key], do: {key, hook!(key, value, what, place)}
+    hooks = for key <- @hooks, {:ok, value} <- [Map.fetch(options, key)], do: {key, hook!(key, value, what, place)}
     hooks = tags!(options[:tags], what, place) ++ hooks ++ scopes!(options, default, what, place)
     listed = Map.get(@listed, options[:listed], :granted)
 
@@ -170,7 +170,7 @@ defmodule McpServer.Router.Access do
 
   @spec refuse!(atom, term, String.t(), Refusal.place()) :: no_return
   defp refuse!(key, other, what, place) do
-    function = if is_atom(other) and other not in [true, false], do: other, else: :allowed?
+    function = if is_atom(other) and other not in [true, false, nil], do: other, else: :allowed?
 
     Refusal.refuse!(
       place,

@@ -6,7 +6,7 @@ defmodule McpServer.Router.Handler do
   alias McpServer.NamedFunction
   alias McpServer.Router.{Refusal, Statement}
 
-  @typedoc "`what` is for messages: `tool \"add\"`, `get of prompt \"greet\"`. One of several arities suffices."
+  @typedoc "`what` is for messages: `tool \"add\"`, `get of prompt \"greet\"`. Of several arities one must exist."
   @type named :: %{
           what: String.t(),
           handler: {module, atom},
@@ -23,12 +23,20 @@ defmodule McpServer.Router.Handler do
   def as_runtime(ast, env) do
     Macro.prewalk(ast, fn
       {schema, value} when schema in [:input_schema, :output_schema] -> {schema, expanded(value, env)}
-      node -> expand(node, %{env | function: {:__mcp__, 1}})
+      {source, schema} -> if ecto?(source, env), do: expanded({source, schema}, env), else: {source, schema}
+      {:{}, _meta, [source | _schema]} = type -> if ecto?(source, env), do: expanded(type, env), else: type
+      node -> expand(node, later(env))
     end)
   end
 
   # A module in a schema is read while the router compiles, so the router depends on it.
   defp expanded(ast, env), do: Macro.prewalk(ast, &expand(&1, env))
+
+  # `{McpServer.Ecto, MyApp.Note, …}` as the type of a field.
+  defp ecto?({:__aliases__, _meta, _parts} = source, env), do: expand(source, later(env)) == McpServer.Ecto
+  defp ecto?(_type, _env), do: false
+
+  defp later(env), do: %{env | function: {:__mcp__, 1}}
 
   defp expand({:__aliases__, _meta, _parts} = alias, env), do: Macro.expand(alias, env)
   defp expand(node, _env), do: node
@@ -97,10 +105,25 @@ defmodule McpServer.Router.Handler do
 
   defp name?(term), do: is_atom(term) and term not in [nil, true, false]
 
-  @doc "The error of a missing handler, after all modules were compiled. `nil` if the handler exists."
+  @doc """
+  The error of a missing handler, or of one with two arities, after all modules were compiled. `nil` if there is none.
+  """
   @spec missing(named) :: String.t() | nil
   def missing(%{what: what, handler: handler, arity: arities}) do
-    texts = for arity <- List.wrap(arities), do: NamedFunction.missing(handler, arity)
-    if Enum.all?(texts), do: "#{what} #{hd(texts)}"
+    arities = List.wrap(arities)
+    texts = for arity <- arities, text = NamedFunction.missing(handler, arity), do: text
+
+    cond do
+      length(texts) == length(arities) -> "#{what} #{hd(texts)}"
+      texts == [] and length(arities) > 1 -> "#{what} #{ambiguous(handler, arities)}"
+      true -> nil
+    end
+  end
+
+  # A function of the conn alone also decides on lists. With a default argument it would be called with the arguments.
+  defp ambiguous({module, function}, arities) do
+    [one, other] = for arity <- arities, do: Exception.format_mfa(module, function, arity)
+    write = if arities == [1, 2], do: "Write &#{one} or &#{other}", else: "Rename one of them"
+    "names both #{one} and #{other}, and only one can decide. #{write}"
   end
 end

@@ -9,6 +9,7 @@ defmodule McpServer.Router.ElsewhereTest do
     defstruct [:name, :born]
 
     def __schema__(:fields), do: [:id, :name, :born]
+    def __schema__(:redact_fields), do: []
     def __schema__(:autogenerate_id), do: {:id, :id, :binary_id}
     def __schema__(:autogenerate_fields), do: []
     def __schema__(:type, :name), do: :string
@@ -46,6 +47,7 @@ defmodule McpServer.Router.ElsewhereTest do
     ]
 
     def __schema__(:fields), do: Keyword.keys(@types)
+    def __schema__(:redact_fields), do: []
     def __schema__(:autogenerate_id), do: {:id, :id, :id}
     def __schema__(:autogenerate_fields), do: [:inserted_at]
     def __schema__(:type, name), do: @types[name]
@@ -77,9 +79,10 @@ defmodule McpServer.Router.ElsewhereTest do
   defmodule Scoped do
     defstruct [:title]
 
-    @types [id: :id, title: :string, user_id: :id, shelf_id: :binary_id, uid: Ecto.UUID]
+    @types [id: :id, title: :string, user_id: :id, shelf_id: :binary_id, uid: Ecto.UUID, pin_hash: :string]
 
     def __schema__(:fields), do: Keyword.keys(@types)
+    def __schema__(:redact_fields), do: [:pin_hash]
     def __schema__(:autogenerate_id), do: {:id, :id, :id}
     def __schema__(:autogenerate_fields), do: []
     def __schema__(:type, name), do: @types[name]
@@ -94,7 +97,7 @@ defmodule McpServer.Router.ElsewhereTest do
     def list(_conn, %{"by" => by}), do: {:ok, %{authors: [%{name: by["name"]}], best: nil, total: by["born"].year}}
 
     def read(_conn, _arguments),
-      do: {:ok, %{title: "a", due: nil, kind: nil, author: %{name: "Ada", born: nil}, tags: nil}}
+      do: {:ok, %{title: "older", due: nil, kind: nil, author: %{name: "Ada Lovelace", born: nil}, tags: nil}}
   end
 
   defmodule Server do
@@ -108,7 +111,9 @@ defmodule McpServer.Router.ElsewhereTest do
     tool "move", "Moves", Handlers, :show, input_schema: {McpServer.Ecto, Note, only: [:id], changeset: false}
     tool "sign", "Signs", Handlers, :show, input_schema: {McpServer.Ecto, Author}
     tool "own", "Owns", Handlers, :show, input_schema: {McpServer.Ecto, Scoped, changeset: :validations}
-    tool "give", "Gives", Handlers, :show, input_schema: {McpServer.Ecto, Scoped, only: [:user_id], changeset: false}
+
+    tool "give", "Gives", Handlers, :show,
+      input_schema: {McpServer.Ecto, Scoped, only: [:user_id, :pin_hash], changeset: false}
 
     tool "clear", "Empties fields", Handlers, :show,
       input_schema:
@@ -153,14 +158,14 @@ defmodule McpServer.Router.ElsewhereTest do
 
   defp schema(name), do: Enum.find(Server.__mcp__(:tools), &(&1.name == name)).inputSchema
 
-  test "ids of other tables are arguments only if they are named" do
+  test "ids of other tables and redacted fields are arguments only if they are named" do
     assert schema("own")["properties"] == %{
              "title" => %{"type" => "string", "maxLength" => 9},
              "uid" => %{"type" => "string", "format" => "uuid"}
            }
 
     assert schema("own")["required"] == ["title"]
-    assert Map.keys(schema("give")["properties"]) == ["user_id"]
+    assert Map.keys(schema("give")["properties"]) == ["pin_hash", "user_id"]
   end
 
   test "the fields of a schema of Ecto, with what its changeset validates" do
@@ -218,6 +223,7 @@ defmodule McpServer.Router.ElsewhereTest do
     assert Enum.find(Server.__mcp__(:tools), &(&1.name == "rename")).outputSchema ==
              author
              |> Map.delete("additionalProperties")
+             |> put_in(["properties", "name"], %{"type" => "string"})
              |> put_in(["properties", "born", "type"], ["string", "null"])
   end
 
@@ -280,13 +286,13 @@ defmodule McpServer.Router.ElsewhereTest do
 
   test "a schema is the type of a field, and of the rows of a list" do
     tool = Enum.find(Server.__mcp__(:tools), &(&1.name == "list"))
-    name = %{"type" => "string", "maxLength" => 9}
+    name = %{"type" => "string"}
     born = %{"type" => "string", "format" => "date"}
 
     assert tool.inputSchema["properties"]["by"] == %{
              "type" => "object",
              "description" => "Of whom",
-             "properties" => %{"name" => name, "born" => born},
+             "properties" => %{"name" => Map.put(name, "maxLength", 9), "born" => born},
              "required" => ["name"],
              "additionalProperties" => false
            }
@@ -312,16 +318,16 @@ defmodule McpServer.Router.ElsewhereTest do
     assert result == %{"authors" => [%{"name" => "Ada"}], "best" => nil, "total" => 1815}
   end
 
-  test "what is empty in a result is null" do
+  test "what is empty in a result is null, and a row that is older than a validation is sent" do
     for revision <- ["2025-11-25", "2026-07-28"] do
       assert {:ok, %{"structuredContent" => note, "isError" => false}} =
                Test.call_tool(Server, "read", %{}, revision: revision)
 
       assert note == %{
-               "title" => "a",
+               "title" => "older",
                "due" => nil,
                "kind" => nil,
-               "author" => %{"name" => "Ada", "born" => nil},
+               "author" => %{"name" => "Ada Lovelace", "born" => nil},
                "tags" => nil
              }
     end

@@ -78,6 +78,43 @@ defmodule McpServer.Router.RecompilationTest do
     assert {"", 0} = mix(dir, ["compile"])
   end
 
+  @tag slow: "each test starts Mix"
+  test "a changed schema of Ecto recompiles the router, wherever the router names it", %{tmp_dir: dir} do
+    for {path, text} <- @files, do: write(dir, path, text)
+
+    change(dir, "lib/router.ex", "  alias Shop.Controller\n", "  alias Shop.{Controller, Line, Note, Page}\n")
+
+    change(dir, "lib/router.ex", "end\n", """
+      tool "a", "A", Controller, :price, input_schema: {McpServer.Ecto, Note}
+
+      tool "b", "B", Controller, :price do
+        output lines: {[{McpServer.Ecto, Line}], "The lines"}
+        input page: {{McpServer.Ecto, Page, only: [:text]}, "The page"}
+      end
+    end
+    """)
+
+    for name <- ["Line", "Note", "Page"] do
+      write(dir, "lib/#{name}.ex", """
+      defmodule Shop.#{name} do
+        def __schema__(:fields), do: [:text]
+        def __schema__(:autogenerate_id), do: nil
+        def __schema__(_none), do: []
+        def __schema__(:embed, :text), do: nil
+        def __schema__(:type, :text), do: :string
+      end
+      """)
+    end
+
+    assert {_output, 0} = mix(dir, ["compile"])
+
+    for name <- ["Line", "Note", "Page"] do
+      change(dir, "lib/#{name}.ex", "do: :string", "do: :integer")
+      assert {output, 0} = mix(dir, ["compile", "--verbose"])
+      assert {name, output =~ "Compiled lib/router.ex"} == {name, true}
+    end
+  end
+
   defp write(dir, path, text) do
     path = Path.join(dir, path)
     File.mkdir_p!(Path.dirname(path))

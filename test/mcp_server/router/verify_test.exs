@@ -41,6 +41,16 @@ defmodule McpServer.Router.VerifyTest do
     )
   end
 
+  # A default argument makes a function of the conn one of the conn and the arguments, and lists would show the entry.
+  test "a function of authorize: with both arities" do
+    assert_refused(
+      3,
+      ~s(authorize of tool "add" names both String.upcase/1 and String.upcase/2, and only one can decide. ) <>
+        "Write &String.upcase/1 or &String.upcase/2",
+      ~s(tool "add", "Adds", McpServer.Handlers, :echo, authorize: {String, :upcase})
+    )
+  end
+
   @tag req: "S4-75"
   test "a prompt's get that does not exist" do
     assert_refused(
