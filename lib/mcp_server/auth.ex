@@ -35,7 +35,8 @@ defmodule McpServer.Auth do
   `McpServer.HttpPlug` takes the same option. The guide [Authorization](authorization.html) covers details and common
   identity providers.
 
-  The principal is `{issuer, subject, client_id}`: another application of the same user has no access to its sessions.
+  The principal is `{issuer, subject, client_id}`: another application of the same user has no access to its sessions. If
+  introspection tells a `username` and no `sub`, the subject in it is `{:username, username}`.
 
   ## Options of `auth:`
 

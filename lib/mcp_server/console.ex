@@ -144,9 +144,13 @@ defmodule McpServer.Console do
   end
 
   defp ask_again(id, _working, task, client, options, line) do
-    Process.sleep(min(task["pollIntervalMs"] || @poll_ms, @poll_ms))
+    Process.sleep(pause(task["pollIntervalMs"]))
     poll(id, client, options, line)
   end
+
+  # A server can send any number, and anything else.
+  defp pause(ms) when is_integer(ms) and ms >= 0, do: min(ms, @poll_ms)
+  defp pause(_none), do: @poll_ms
 
   defp poll(id, client, options, line) do
     case Client.call(client, "tasks/get", %{"taskId" => id}) do

@@ -210,6 +210,12 @@ defmodule McpServer.DualResponse do
     with {:ok, server} <- Storage.server(server), do: Access.pin(server, id, identity)
   end
 
+  # A client's pin of what belongs to nobody, where clients have names.
+  @doc false
+  @spec keep(server, String.t(), identity | :any) :: :ok | {:error, Error.t()}
+  def keep(server, id, identity),
+    do: with({:ok, server} <- Storage.server(server), do: Access.pin(server, id, identity, :kept))
+
   @doc "Deletes a resource. Returns `false` if it does not exist or has expired."
   @spec delete_resource(server, String.t(), given_identity) :: boolean
   def delete_resource(server, id, identity \\ %{}), do: delete(server, id, identity) == :ok

@@ -457,7 +457,15 @@ defmodule McpServer.HttpDpopTest do
 
       assert {401, "DPoP " <> @algs <> ", " <> @tail, nonce} = ask.([])
       prove = &dpop(token, Proof.new(key, "GET", &1, token, nonce: nonce))
-      assert ask.(prove.("http://localhost" <> path)) == {200, nil, nil}
+      proved = prove.("http://localhost" <> path)
+      assert ask.(proved) == {200, nil, nil}
+      # Another spelling of the path is the same request.
+      for same <- [path, path <> "/"] do
+        response = RestServers.ask(server, "GET", same, headers: proved)
+        challenge = HttpResponse.header(response, "www-authenticate")
+        assert {same, response.status, challenge} == {same, 401, wrong_proof("The proof was used before")}
+      end
+
       assert ask.(prove.(@resource)) == {401, wrong_proof("The proof is for another URL"), nonce}
       assert ask.(bearer(token)) == {401, wrong_token("The access token is bound to a key"), nonce}
     end

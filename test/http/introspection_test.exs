@@ -103,6 +103,13 @@ defmodule McpServer.HttpIntrospectionTest do
     few = %{"iss" => nil, "exp" => nil, "sub" => nil, "token_type" => nil}
     assert {200, nil, message} = ask(server, token(context, claims: few))
     assert HttpClient.text(message) == inspect({{context.url, nil, "client"}, nil, ["mcp:use"]})
+
+    # Users without a subject are not one client.
+    for name <- ["ada", "eve"] do
+      assert {200, nil, message} = ask(server, token(context, claims: Map.put(few, "username", name)))
+      assert HttpClient.text(message) == inspect({{context.url, {:username, name}, "client"}, nil, ["mcp:use"]})
+    end
+
     forbidden = %{"jsonrpc" => "2.0", "error" => %{"code" => -32600, "message" => "Forbidden"}}
     challenge = ~s(Bearer error="insufficient_scope", #{@tail})
     assert ask(server, token(context, scopes: [])) == {403, challenge, forbidden}

@@ -59,7 +59,8 @@ defmodule McpServer.Auth.Possession do
     with {:ok, proof} <- Rules.proof(request.req_headers, facts),
          {:bound, true} <- {:bound, encode(hash(proof.thumbprint_text)) == thumbprint},
          {:signed, true} <- {:signed, Signature.valid?(proof)} do
-      digest = &hash([thumbprint, 0, url, 0, &1])
+      # Not the URL: a path has several spellings.
+      digest = &hash([thumbprint, 0, &1])
       unique(plan, {auth.issuer, auth.subject || auth.client_id}, digest, Rules.proof_verified(proof), now)
     else
       {:bound, false} -> wrong(plan, :proof_key, "The access token is bound to another key")

@@ -170,18 +170,25 @@ defmodule McpServer.Auth.Verification do
   end
 
   defp granted(plan, grant) do
+    claims = JSON.decode!(grant.claims)
+
     auth = %Auth{
-      principal: {grant.issuer, grant.subject, grant.client_id},
+      principal: {grant.issuer, grant.subject || named(claims), grant.client_id},
       issuer: grant.issuer,
       subject: grant.subject,
       client_id: grant.client_id,
       scopes: Scopes.expand(grant.scopes, plan.implies),
       expires_at: grant.expires_at,
-      claims: JSON.decode!(grant.claims)
+      claims: claims
     }
 
     principal(plan, auth)
   end
+
+  # An answer to introspection need not have a subject, and names the user then (RFC 7662 section 2.2). Without the name
+  # all users of a client would be one.
+  defp named(%{"username" => name}) when is_binary(name) and name != "", do: {:username, name}
+  defp named(_claims), do: nil
 
   defp principal(%{principal: nil}, auth), do: {:ok, auth}
 

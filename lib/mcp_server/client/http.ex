@@ -249,7 +249,7 @@ defmodule McpServer.Client.Http do
         parameters
 
       {_revision, _unknown} ->
-        found = context |> tools(message, %{}, @max_pages) |> by_name()
+        found = tools(context, message, %{}, @max_pages)
         :ok = GenServer.call(link, {:parameters, found}, :infinity)
         Map.get(found, name, [])
     end
@@ -257,7 +257,8 @@ defmodule McpServer.Client.Http do
 
   defp parameters(_link, _context, _message, _known), do: []
 
-  defp tools(_context, _call, _params, 0), do: []
+  # What a page says of its tools. The page itself, which may be long, is dropped before the next is asked for.
+  defp tools(_context, _call, _params, 0), do: %{}
 
   defp tools(context, call, params, left) do
     meta = Map.delete(call["params"]["_meta"], "progressToken")
@@ -267,12 +268,13 @@ defmodule McpServer.Client.Http do
 
     case held(context, list) do
       {{:ok, _headers}, [%{"result" => %{"tools" => tools} = page}]} when is_list(tools) ->
+        found = by_name(tools)
         cursor = page["nextCursor"]
-        if cursor, do: tools ++ tools(context, call, %{"cursor" => cursor}, left - 1), else: tools
+        if cursor, do: context |> tools(call, %{"cursor" => cursor}, left - 1) |> Map.merge(found), else: found
 
       # The call will report the error.
       _failed ->
-        []
+        %{}
     end
   end
 

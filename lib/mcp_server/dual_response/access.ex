@@ -6,6 +6,8 @@ defmodule McpServer.DualResponse.Access do
   alias McpServer.DualResponse.{Error, Events, Options, Resource, Storage}
 
   @not_found "Resource not found or expired"
+  # A deadline that no resource lives to see: a hundred years in milliseconds.
+  @hundred_years 3_155_760_000_000
 
   @type identity :: McpServer.DualResponse.identity() | :any
 
@@ -59,11 +61,16 @@ defmodule McpServer.DualResponse.Access do
   def context(resource, :any), do: %{tenant: resource.tenant, subject: resource.subject}
   def context(_resource, identity), do: %{tenant: identity[:tenant], subject: identity[:subject]}
 
-  @doc "Pins a resource: it no longer expires."
-  @spec pin(Options.t(), String.t(), identity) :: :ok | {:error, Error.t()}
-  def pin(options, id, identity) do
+  @doc """
+  Pins a resource: it no longer expires. A store that is full may still delete it if it is only `:kept`, as what belongs
+  to nobody is: a pinned resource is in the share of its owner.
+  """
+  @spec pin(Options.t(), String.t(), identity, :pinned | :kept) :: :ok | {:error, Error.t()}
+  def pin(options, id, identity, how \\ :pinned) do
+    deadline = if how == :kept, do: Options.now(options) + @hundred_years
+
     with {:ok, resource} <- lookup(options, id, identity),
-         :ok <- found(Storage.update(options, Resource.key(resource), %{expires_at: nil, deadline: nil})) do
+         :ok <- found(Storage.update(options, Resource.key(resource), %{expires_at: nil, deadline: deadline})) do
       Events.emit(options, :pinned, %{count: 1}, %{})
     end
   end

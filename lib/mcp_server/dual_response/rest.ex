@@ -187,7 +187,10 @@ defmodule McpServer.DualResponse.Rest do
   end
 
   defp act(rest, {:pin, _form}, resource, nil, identity) do
-    case DualResponse.pin(rest.server, resource.id, identity) do
+    unowned? = rest.identify != nil and Resource.holder(resource) == {nil, nil}
+    pin = if unowned?, do: &DualResponse.keep/3, else: &DualResponse.pin/3
+
+    case pin.(rest.server, resource.id, identity) do
       :ok -> {200, Endpoint.headers(:page), ~s({"status":"pinned","expires_at":null})}
       {:error, error} -> refuse(error)
     end

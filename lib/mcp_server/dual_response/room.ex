@@ -73,21 +73,29 @@ defmodule McpServer.DualResponse.Room do
     fit(options, resource)
   end
 
-  # Of the largest holder, or of all holders if its resources are pinned or the store cannot name holders.
+  # Of the largest holder that has some which are not pinned, or of all holders if the store cannot name them.
   defp candidates(options, resource) do
-    case of_largest(options, resource, Storage.holders(options)) do
-      {:ok, []} -> without(resource, 1, &Storage.least_used(options, &1))
-      keys_or_error -> keys_or_error
+    case Storage.holders(options) do
+      {:ok, holders} ->
+        holders = Enum.sort_by(holders, fn {_holder, size} -> part(options, size) end, :desc)
+        of_largest(options, resource, holders)
+
+      {:error, error} ->
+        {:error, error}
+
+      _unknown ->
+        without(resource, 1, &Storage.least_used(options, &1))
     end
   end
 
-  defp of_largest(options, resource, {:ok, [_ | _] = holders}) do
-    {holder, count} = largest(options, holders)
-    without(resource, count, &Storage.least_used_of(options, holder, &1))
-  end
+  defp of_largest(_options, _resource, []), do: {:ok, []}
 
-  defp of_largest(_options, _resource, {:error, error}), do: {:error, error}
-  defp of_largest(_options, _resource, _unknown), do: {:ok, []}
+  defp of_largest(options, resource, [{holder, _size} | others] = holders) do
+    case without(resource, surplus(options, holders), &Storage.least_used_of(options, holder, &1)) do
+      {:ok, []} -> of_largest(options, resource, others)
+      keys_or_error -> keys_or_error
+    end
+  end
 
   # One more key is read than wanted, because the new resource may be the first of several with the same time of use.
   defp without(resource, count, read) do
@@ -95,13 +103,12 @@ defmodule McpServer.DualResponse.Room do
          do: {:ok, keys |> Enum.reject(fn {_tenant, id} -> id == resource.id end) |> Enum.take(count)}
   end
 
-  # The largest holder, and how many of its resources to delete: at most a hundredth of the store, and about as many as
-  # it has more than the next holder.
-  defp largest(options, holders) do
-    [{holder, size} | others] = Enum.sort_by(holders, fn {_holder, size} -> part(options, size) end, :desc)
+  # How many resources of the first holder to delete: at most a hundredth of the store, and about as many as it has more
+  # than the next holder.
+  defp surplus(options, [{_holder, size} | others]) do
     next = for {_holder, size} <- Enum.take(others, 1), reduce: 0, do: (0 -> size.resources)
     hundredth = floor(size.resources / part(options, size) / 100)
-    {holder, (size.resources - next) |> min(hundredth) |> max(1)}
+    (size.resources - next) |> min(hundredth) |> max(1)
   end
 
   # The used fraction of the limits.

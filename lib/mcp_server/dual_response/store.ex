@@ -62,8 +62,8 @@ defmodule McpServer.DualResponse.Store do
               {:ok, [map]} | :not_found | failure
 
   @doc """
-  Changes fields of a resource atomically, unless it has expired at `now` (then `:not_found`). Pinning is
-  `%{expires_at: nil, deadline: nil}`. A change of `bytes` is counted.
+  Changes fields of a resource atomically, unless it has expired at `now` or its status is `:deleted` (then `:not_found`).
+  Pinning is `%{expires_at: nil, deadline: nil}`. A change of `bytes` is counted.
   """
   @callback update(ref, key, changes :: map, now) :: :ok | :not_found | failure
 

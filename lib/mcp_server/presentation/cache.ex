@@ -5,12 +5,15 @@ defmodule McpServer.Presentation.Cache do
       children = [{McpServer.Presentation.Cache, name: MyApp.Results}]
 
       def search(conn, arguments) do
+        arguments = NeedsInput.answers(conn, arguments)
         Cache.fetch(MyApp.Results, "search", arguments, :timer.minutes(5), fn -> MyApp.search(conn, arguments) end)
       end
 
   The key consists of the tool's name and all arguments, with the resolved format, so that each format has its own
-  entry. If a result also depends on something else, such as the user, add it to the name: `{"search", user.id}`. The
-  cache stores results (`{:ok, result}`) that are neither failures nor questions.
+  entry. If a result also depends on something else, such as the user, add it to the name: `{"search", user.id}`. What the
+  user has filled in is in the conn: `McpServer.Presentation.NeedsInput.answers/2` makes arguments of it, or the result
+  would be that of everybody who gives the same arguments. The cache stores results (`{:ok, result}`) that are neither
+  failures nor questions.
 
   | option | default | |
   |---|---|---|

@@ -308,6 +308,32 @@ defmodule McpServer.Client.HostileServerTest do
     end
   end
 
+  # Earlier, the pause raised.
+  test "a task may ask for any pause" do
+    tool = %{"name" => "slow", "inputSchema" => %{"type" => "object"}}
+    task = %{"taskId" => "1", "status" => "working"}
+
+    server =
+      ScriptedServer.start(fn request ->
+        cond do
+          request.body =~ "tools/list" ->
+            result(request, %{"tools" => [tool], "resultType" => "complete"})
+
+          request.body =~ "tools/call" ->
+            result(request, Map.merge(task, %{"resultType" => "task", "pollIntervalMs" => -1}))
+
+          true ->
+            done = %{"content" => [%{"type" => "text", "text" => "done"}]}
+            result(request, %{"taskId" => "1", "status" => "completed", "result" => done})
+        end
+      end)
+
+    client = Client.open({:url, server.url}, revision: "2026-07-28")
+    options = %{json: false, say: fn _line -> :ok end}
+    assert {0, shown} = McpServer.Console.call(client, "slow", [], options)
+    assert IO.iodata_to_binary(shown) =~ "done"
+  end
+
   # A server that answers `tools/list` with this. A request of its own comes before an empty list.
   defp answering(answer) do
     ScriptedServer.start(fn request ->

@@ -367,6 +367,31 @@ defmodule McpServer.DualResponse.RestTest do
       assert {200, _headers, _body} = serve(rest, "PUT", id)
       assert {200, _headers, _body} = serve(rest, "POST", id)
     end
+
+    # Nobody's share counts them. Earlier, one client could pin results of anonymous calls until the store was full.
+    test "what belongs to nobody outlives its time, and leaves a full store, where clients have names" do
+      {clock, advance} = clock()
+      server = server(clock: clock, max_resources: 4)
+      named = Rest.new(server: server, identify: fn _request -> {:ok, "eve"} end)
+      open = Rest.new(server: server)
+      [first | _others] = ids = for _ <- 1..4, do: create!(server, 5, expiration: 1_000).resource_id
+
+      for id <- ids do
+        assert {200, _headers, ~s({"status":"pinned","expires_at":null})} = serve(named, "PUT", id)
+        # Times of last use have a resolution of a millisecond.
+        Process.sleep(2)
+      end
+
+      advance.(1_000_000_000)
+      for id <- ids, do: assert({200, _headers, _body} = serve(named, "GET", id))
+      create!(server, 5, subject: "ada")
+      assert {404, _headers, @not_found} = serve(named, "GET", first)
+
+      # Where nobody has a name, all are one client.
+      for id <- tl(ids), do: assert({200, _headers, _body} = serve(open, "PUT", id))
+      create!(server, 5)
+      for id <- tl(ids), do: assert({200, _headers, _body} = serve(open, "GET", id))
+    end
   end
 
   @tag req: ["RES-16", "RES-40"]

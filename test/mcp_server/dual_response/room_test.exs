@@ -94,6 +94,15 @@ defmodule McpServer.DualResponse.RoomTest do
       assert [_id] = ids(name, 1, subject: "ada")
     end
 
+    test "of the next holder gives way when the largest has pinned its own" do
+      name = server(max_resources: 8, max_share: 50)
+      [bob] = ids(name, 1, subject: "bob")
+      for id <- ids(name, 4, subject: "eve"), do: assert(DualResponse.pin_resource(name, id, %{subject: "eve"}))
+      ada = ids(name, 3, subject: "ada")
+      more = ids(name, 1, subject: "bob")
+      assert subjects(name, [bob | ada] ++ more) == [ada: 2, bob: 2]
+    end
+
     test "is counted at zero when all is deleted" do
       name = server()
       {:ok, %{store: store, ref: ref}} = DualResponse.settings(name)

@@ -2,7 +2,8 @@ defmodule McpServer.Presentation.CacheTest do
   use ExUnit.Case, async: true
   doctest McpServer.Presentation.Cache
 
-  alias McpServer.Presentation.Cache
+  alias McpServer.Conn
+  alias McpServer.Presentation.{Cache, NeedsInput}
   alias McpServer.Tool.{CallResult, Content}
 
   @long 60_000
@@ -50,6 +51,18 @@ defmodule McpServer.Presentation.CacheTest do
     assert called?(%{"q" => "b"})
     fetch(cache, %{"q" => "b"}, tool: {"search", 7})
     assert called?(%{"q" => "b"})
+  end
+
+  # Earlier, the moduledoc left the answers out, and they were those of everybody with the same arguments.
+  test "what a user has filled in is an argument", %{cache: cache} do
+    search = fn conn ->
+      arguments = NeedsInput.answers(conn, %{})
+      fetch(cache, arguments)
+    end
+
+    ada = %Conn{state: {NeedsInput, %{"q" => "Ada's"}, ["q"]}}
+    assert search.(ada) == inspect(%{"q" => "Ada's"})
+    assert search.(%Conn{}) == inspect(%{})
   end
 
   test "for a time", %{cache: cache} do

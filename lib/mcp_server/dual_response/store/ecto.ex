@@ -191,7 +191,7 @@ defmodule McpServer.DualResponse.Store.Ecto do
   def update(ref, key, changes, now) do
     {names, values} = Row.dump_changes!(changes)
     sets = for {name, n} <- Enum.with_index(names, 4), do: "#{name} = #{Row.placeholder(name, n)}"
-    change(ref, key, sets, [now | values])
+    change(ref, key, sets, [now | values], " AND status <> 'deleted'")
   rescue
     error in Term.Error -> {:error, error}
   end
@@ -206,8 +206,10 @@ defmodule McpServer.DualResponse.Store.Ecto do
   defp touched("last_accessed_at", value), do: value
   defp touched(name, value), do: "CASE WHEN deadline IS NULL THEN #{name} ELSE #{value} END"
 
-  defp change(ref, key, sets, parameters) do
-    sql = "UPDATE #{ref.table} SET #{Enum.join(sets, ", ")} WHERE id = $1::text AND server = $2::text AND #{@live}"
+  defp change(ref, key, sets, parameters, only \\ "") do
+    sql =
+      "UPDATE #{ref.table} SET #{Enum.join(sets, ", ")} WHERE id = $1::text AND server = $2::text AND #{@live}#{only}"
+
     ref |> find(key, sql, parameters) |> changed()
   end
 

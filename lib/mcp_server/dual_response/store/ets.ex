@@ -117,7 +117,7 @@ defmodule McpServer.DualResponse.Store.ETS do
   @impl true
   def update(%{records: records} = tables, {_tenant, id} = key, changes, now) do
     case :ets.lookup(records, id) do
-      [record] when elem(record, @deadline - 1) > now ->
+      [record] when elem(record, @deadline - 1) > now and elem(record, 1).status != :deleted ->
         changed = change(resource(record), changes)
         if swap(records, record, changed), do: recount(tables, record, changed), else: update(tables, key, changes, now)
 

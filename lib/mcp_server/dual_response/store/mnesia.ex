@@ -44,7 +44,8 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
     * resources of each side exist on both; rows are never mixed, because they never change
     * a resource that one side pinned is pinned; else the later expiry counts
-    * a resource that one side deleted is deleted, even if the other pinned it. Deletions are remembered for a day
+    * a resource that one side deleted is deleted, even if the other pinned it. Deletions are remembered for a day,
+      the last 100,000 of all servers
     * `access_count` is the larger of the two: accesses counted on both sides meanwhile are not added up
 
   During the merge, usually for a moment, the store of the smaller side answers with errors (503). If Mnesia of a node
@@ -132,19 +133,11 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
   @impl true
   def delete_expired(server, now, limit) do
-    forget_deletions(now)
-
     with {:ok, keys} <- find_expired(server, now, limit) do
       # Another node may have deleted the resource, or it may be pinned meanwhile.
       in_batches(keys, fn batch ->
         {:ok, Enum.filter(batch, fn {_tenant, id} -> Records.delete_expired(server, id, now) end)}
       end)
-    end
-  end
-
-  defp forget_deletions(now) do
-    with {:ok, keys} <- local(fn -> {:ok, Records.old_deletions(now)} end) do
-      in_batches(keys, fn batch -> {Records.forget_deletions(batch), batch} end)
     end
   end
 

@@ -99,6 +99,17 @@ defmodule McpServer.DualResponse.StoreCase.Records do
         end
       end
 
+      describe "a tombstone" do
+        # A pin that comes late would keep it for ever.
+        test "is not changed", %{store: store, ref: ref, now: now} do
+          stone = StoreCase.expiring(now + 60_000, status: :deleted)
+          {:ok, id} = store.save(ref, stone, nil)
+          assert store.update(ref, {nil, id}, %{expires_at: nil, deadline: nil}, now) == :not_found
+          assert {:ok, %{status: :deleted, deadline: deadline}} = store.get(ref, {nil, id})
+          assert deadline == now + 60_000
+        end
+      end
+
       describe "deleting" do
         @describetag req: "S1-40"
         test "is done once", %{store: store, ref: ref} do

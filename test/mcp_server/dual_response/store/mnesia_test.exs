@@ -10,6 +10,7 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
 
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Store}
+  alias McpServer.DualResponse.Store.Mnesia.Records
 
   @now ~U[2025-01-15 10:31:00Z]
 
@@ -50,14 +51,34 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     assert records(ref) == before
   end
 
-  test "deletions are remembered for a day", %{store: store, ref: ref, now: now} do
-    key = save(store, ref, StoreCase.resource())
+  # The member of each node forgets them.
+  test "deletions are remembered for a day, and no more than fit", %{store: store, ref: ref, now: now} do
+    {_nil, first} = key = save(store, ref, StoreCase.resource())
     :ok = store.delete(ref, key)
-    assert [{_table, {^ref, _id}, _until}] = deletions(ref)
-    {:ok, []} = store.delete_expired(ref, now + :timer.hours(23), 1)
+    assert [{_table, {^ref, ^first}, until}] = deletions(ref)
+    :ok = Records.forget_deletions(now + :timer.hours(23))
     assert [_remembered] = deletions(ref)
-    {:ok, []} = store.delete_expired(ref, now + :timer.hours(25), 1)
+
+    # Earlier, each deletion of a full store was remembered for a day.
+    others = :ets.info(:mcp_dual_response_deleted, :size) - 1
+    :mnesia.dirty_write({:mcp_dual_response_deleted, {ref, "later"}, until + :timer.hours(1)})
+    :ok = Records.forget_deletions(now, others + 2)
+    assert length(deletions(ref)) == 2
+    :mnesia.dirty_write({:mcp_dual_response_deleted, {ref, "first"}, now + 1})
+    :ok = Records.forget_deletions(now, others + 2)
+    assert ref |> deletions() |> Enum.map(&elem(&1, 1)) |> Enum.sort() == Enum.sort([{ref, first}, {ref, "later"}])
+
+    :ok = Records.forget_deletions(now + :timer.hours(26))
     assert deletions(ref) == []
+  end
+
+  test "the member forgets them by itself", %{store: store, ref: ref, now: now} do
+    :mnesia.dirty_write({:mcp_dual_response_deleted, {ref, "old"}, now - 1})
+    :ok = store.delete(ref, save(store, ref, StoreCase.resource()))
+    send(Store.Mnesia.Member, :forget)
+    :sys.get_state(Store.Mnesia.Member)
+    assert [{_table, {^ref, id}, _until}] = deletions(ref)
+    assert id != "old"
   end
 
   defp deletions(ref), do: :ets.match_object(:mcp_dual_response_deleted, {:_, {ref, :_}, :_})

@@ -19,6 +19,8 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
   # `@settle` gives a new node time to join by itself. `@retry` is the delay after a failure.
   @settle 500
   @retry 5_000
+  # How often deletions are forgotten: in a minute there are fewer than are remembered.
+  @forget 60_000
 
   @type facts :: %{member?: boolean, running: [node]}
 
@@ -80,6 +82,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
          :ok <- locked(fn -> join(options) end) do
       :ok = :net_kernel.monitor_nodes(true)
       soon(@settle)
+      Process.send_after(self(), :forget, @forget)
       {:ok, options |> Map.put(:homeless, []) |> watch()}
     else
       {:error, reason} -> {:stop, reason}
@@ -125,6 +128,14 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
   def handle_info({:mnesia_system_event, {:inconsistent_database, _context, _node}}, state), do: later(state, @settle)
   def handle_info({:nodeup, _node}, state), do: later(state, @settle)
   def handle_info(:reconcile, state), do: locked(fn -> reconcile(state) end)
+
+  # While records are only in this process, there are no tables.
+  def handle_info(:forget, state) do
+    if state.homeless == [], do: Records.forget_deletions(System.system_time(:millisecond))
+    Process.send_after(self(), :forget, @forget)
+    {:noreply, state}
+  end
+
   def handle_info(_other_event, state), do: {:noreply, state}
 
   defp later(state, delay) do

@@ -40,6 +40,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
 
   # A network may be split for this long before deleted resources can return.
   @remembered :timer.hours(24)
+  @most_remembered 100_000
 
   # Fields of the usage record. The resource itself keeps their first values.
   @used [:deadline, :expires_at, :access_count, :last_accessed_at]
@@ -145,7 +146,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
   @spec change(server, id, integer, (Resource.t() -> Resource.t())) :: :ok | :not_found
   def change(server, id, now, change) do
     with [usage] <- live(server, id, now),
-         [stored(resource: resource) = stored] <- :mnesia.wread({@resources, {server, id}}) do
+         [stored(resource: %{status: :ready} = resource) = stored] <- :mnesia.wread({@resources, {server, id}}) do
       changed = resource |> with_usage(usage) |> change.()
       :ok = put_usage(usage, usage_of({server, id}, changed, usage(usage, :used)))
 
@@ -154,7 +155,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
 
       :ok
     else
-      [] -> :not_found
+      _none_or_deleted -> :not_found
     end
   end
 
@@ -218,15 +219,15 @@ defmodule McpServer.DualResponse.Store.Mnesia.Records do
     true
   end
 
-  @doc "Deletions that no longer have to be remembered."
-  @spec old_deletions(integer) :: [{server, id}]
-  def old_deletions(now) do
-    :mnesia.dirty_select(@deleted, [{deletion(key: :"$1", until: :"$2"), [{:"=<", :"$2", now}], [:"$1"]}])
+  @doc "Forgets deletions whose time is over, and the oldest of more than `most`: what a full store drops counts, too."
+  @spec forget_deletions(integer, pos_integer) :: :ok
+  def forget_deletions(now, most \\ @most_remembered) do
+    all = :mnesia.dirty_select(@deleted, [{deletion(key: :"$1", until: :"$2"), [], [{{:"$2", :"$1"}}]}])
+    {old, kept} = Enum.split_with(all, fn {until, _key} -> until <= now end)
+    surplus = kept |> Enum.sort() |> Enum.take(max(length(kept) - most, 0))
+    for {_until, key} <- old ++ surplus, do: :ok = :mnesia.dirty_delete(@deleted, key)
+    :ok
   end
-
-  @doc "Forgets deletions."
-  @spec forget_deletions([{server, id}]) :: :ok
-  def forget_deletions(keys), do: Enum.each(keys, &:mnesia.delete({@deleted, &1}))
 
   @doc "The keys of expired resources, the oldest expiry first."
   @spec expired(server, integer, pos_integer) :: [{tenant :: term, id}]
