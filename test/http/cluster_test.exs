@@ -236,7 +236,9 @@ for {name, kind, place} <- [
 
     test "#{kind}: the scope of the nodes that is killed is joined again", %{one: one, other: other} do
       session = HttpSession.open(one.server)
-      HttpVm.call(one, HttpVm, :kill_scope, [])
+      scope = HttpVm.call(one, HttpVm, :kill_scope, [])
+      # Before that, the other node still has the members of the scope that was killed.
+      eventually(fn -> HttpVm.call(other, HttpVm, :met?, [scope]) end)
       eventually(fn -> one.node in HttpVm.call(other, McpServer.Http.Cluster.Node, :others, []) end)
       assert HttpSession.status(%{session | server: other.server}, legacy("ping")) == 200
     end

@@ -49,6 +49,18 @@ defmodule McpServer.HttpCrowdsTest do
     end
   end
 
+  # Earlier, the connection was closed without an answer.
+  @tag slow: "waits five seconds for a process"
+  test "a client that waits too long for a session is told so" do
+    server = HttpServers.start(:listener)
+    :sys.suspend(Sessions)
+    on_exit(fn -> :sys.resume(Sessions) end)
+    {response, _messages} = HttpClient.exchange(server, initialize())
+    assert {response.status, HttpResponse.header(response, "retry-after") != nil} == {503, true}
+    :sys.resume(Sessions)
+    assert %{id: _id} = HttpSession.open(server)
+  end
+
   # Earlier, 59 KiB each, for as long as the stream was open or the call ran.
   describe "requests with a long head" do
     defp long_head(request), do: with_headers(as(request, "eve"), [{"x-long", String.duplicate("x", 50_000)}])

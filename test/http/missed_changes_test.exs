@@ -42,6 +42,28 @@ defmodule McpServer.HttpMissedChangesTest do
 
   defp uris(messages), do: for(%{"params" => %{"uri" => uri}} <- messages, do: uri)
 
+  # Small segments, so that the buffers of loopback sockets are like those of a network: TCP_MAXSEG of Linux.
+  @slow [{:recbuf, 2_048}, {:raw, 6, 2, <<1_448::native-32>>}]
+
+  # Earlier, each of them was sent, until the stream was cut.
+  test "in a session whose client does not read: one notification tells of all" do
+    server = HttpServers.start(:listener, router: Router)
+    session = HttpSession.open(server)
+    uri = "rows://" <> String.duplicate("1", 2_000)
+    for uri <- [uri, "rows://last"], do: HttpSession.answer(session, legacy("resources/subscribe", %{"uri" => uri}))
+    {peer, %{status: 200}} = HttpClient.open(server, of_session(get_stream(), session.id), @slow)
+    {pid, _in_flight} = HttpSession.process(session.id)
+
+    for _ <- 1..@many do
+      Changes.resource_updated(Router, uri)
+      :sys.get_state(pid)
+    end
+
+    Changes.resource_updated(Router, "rows://last")
+    told = Stream.repeatedly(fn -> HttpClient.message(peer) end) |> Enum.take_while(&(uris([&1]) != ["rows://last"]))
+    assert length(told) in 1..div(@many, 3)
+  end
+
   test "on a stream without a session" do
     server = HttpServers.start(:listener, router: Router)
     wanted = %{"toolsListChanged" => true, "resourceSubscriptions" => ["rows://1", "rows://2"]}

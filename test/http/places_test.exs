@@ -173,6 +173,33 @@ defmodule McpServer.HttpPlacesTest do
   # Small segments, so that the buffers of loopback sockets are like those of a network: TCP_MAXSEG of Linux.
   @segments [{:raw, 6, 2, <<1_448::native-32>>}]
 
+  # Earlier, each of them was sent: what had been asked for before had not counted yet.
+  test "no client has that asks for the same missed events many times at once" do
+    http = [max_answer_bytes: 8 * 1024 * 1024, max_share: 25, stream_after: 50]
+    server = HttpServers.start(:listener, identify: &who/1, http: http)
+    session = session(server, "eve")
+    {peer, call} = start(server, "eve", session, 1)
+    assert %{status: 200, body: :stream} = HttpPeer.response(peer)
+    %{id: first} = HttpPeer.event(peer)
+    HttpScript.tell(call, {:answer, String.duplicate("l", 900_000)})
+    HttpScript.gone(call)
+    assert String.length(long_event(peer)) > 900_000
+
+    {pid, _in_flight} = HttpSession.process(session.id)
+    :erlang.suspend_process(pid)
+    get = [{"authorization", "Bearer eve"}, {"last-event-id", first}] |> get_stream() |> of_session(session.id)
+    peers = for _ <- 1..40, do: HttpClient.start(server, get, [recbuf: 2_048] ++ @segments)
+    eventually(fn -> Process.info(pid, :message_queue_len) |> elem(1) >= 40 end)
+    :erlang.resume_process(pid)
+
+    # Two and a bit fit into the share of 2 MiB, and each scheduler may let in one more.
+    statuses = for peer <- peers, do: HttpPeer.response(peer).status
+    assert Enum.count(statuses, &(&1 == 200)) in 3..(3 + @most)
+    assert Enum.uniq(Enum.sort(statuses)) == [200, 503]
+    Enum.each(peers, &HttpPeer.close/1)
+    eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+  end
+
   # Earlier, an answer behind bytes that nobody read counted nowhere: its own write had not begun.
   test "no client has that leaves an answer behind other messages unread" do
     server = reading_slowly()

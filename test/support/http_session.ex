@@ -118,7 +118,9 @@ defmodule McpServer.HttpSession do
     tell(pid, :mcp_http_lifetime)
   end
 
-  defp process(id) do
+  @doc "The session's process, and its requests in flight."
+  @spec process(String.t()) :: {pid(), McpServer.Connection.InFlight.t()}
+  def process(id) do
     [{^id, pid, %{in_flight: in_flight}, _place, _principal, _mount, _paid}] = :ets.lookup(Sessions, id)
     {pid, in_flight}
   end

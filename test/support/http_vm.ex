@@ -307,12 +307,20 @@ defmodule McpServer.HttpVm do
     receive do: ({:mcp_respond, _ref, {:reply, status, _headers, _body}} -> status)
   end
 
-  # Runs in the VM. Returns when the scope was restarted.
+  # Runs in the VM. Returns the new scope when it was restarted.
   @doc false
   def kill_scope do
     scope = Process.whereis(McpServer.Changes)
     Process.exit(scope, :kill)
     await(fn -> Process.whereis(McpServer.Changes) not in [nil, scope] end)
+    Process.whereis(McpServer.Changes)
+  end
+
+  # Runs in the VM. Whether its scope has met that of another node, after it heard of the end of an earlier one.
+  @doc false
+  def met?(scope) do
+    {:monitors, monitors} = McpServer.Changes |> Process.whereis() |> Process.info(:monitors)
+    {:process, scope} in monitors
   end
 
   defp await(condition) do

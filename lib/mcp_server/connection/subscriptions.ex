@@ -149,10 +149,13 @@ defmodule McpServer.Connection.Subscriptions do
       else: state
   end
 
-  @doc "Puts the noted changes into the outbox."
+  @doc """
+  Puts the noted changes into the outbox. While the client does not read the session's own stream they wait, and repeated
+  ones are merged.
+  """
   @spec write_changes(State.t()) :: State.t()
-  def write_changes(%{changes: changes} = state) do
-    if MapSet.size(changes) == 0,
+  def write_changes(%{changes: changes, transport: {module, transport}} = state) do
+    if MapSet.size(changes) == 0 or module.congested?(transport, :session),
       do: state,
       else: Enum.reduce(Enum.sort(changes), %{state | changes: MapSet.new()}, &write_change/2)
   end

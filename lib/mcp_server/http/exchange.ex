@@ -155,6 +155,16 @@ defmodule McpServer.Http.Exchange do
     written(sent, first, %{exchange | begun?: true})
   end
 
+  # Many requests for the same missed events may come before the first of them counts.
+  defp execute({:replay, status, headers, events}, %{terms: %{client: client}} = exchange, sink) do
+    if Sink.long?(events) and Sink.behind?(sink, client) do
+      {status, headers, body} = HTTP.answer(:overloaded, 1)
+      closed(exchange, Sink.reply(sink, status, headers, body))
+    else
+      execute({:stream, status, headers, events}, exchange, sink)
+    end
+  end
+
   defp execute({:chunk, bytes}, exchange, sink),
     do: exchange |> counted(sink, bytes, &Sink.chunk(&1, bytes)) |> written(bytes, exchange)
 
@@ -255,6 +265,10 @@ defmodule McpServer.Http.Exchange do
   @doc "Opens a stream. Its head and first bytes go out in one write."
   @spec stream(t(), pos_integer(), Sink.headers(), iodata()) :: :ok
   def stream(exchange, status, headers, first), do: tell(exchange, {:stream, status, headers, first})
+
+  @doc "Opens a stream with events that the client has missed. It is refused if it has left too much unread."
+  @spec replay(t(), pos_integer(), Sink.headers(), iodata()) :: :ok
+  def replay(exchange, status, headers, events), do: tell(exchange, {:replay, status, headers, events})
 
   @doc "Sends more bytes of a stream. Never blocks: the owner counts the bytes that were not written yet."
   @spec chunk(t(), iodata()) :: :ok

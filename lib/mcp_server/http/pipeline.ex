@@ -268,6 +268,7 @@ defmodule McpServer.Http.Pipeline do
     case Sessions.open(mount, opening, principal, Sink.peer(sink)) do
       {:ok, id} -> Sink.reply(sink, 200, [{"mcp-session-id", id} | Mount.json()], reply)
       {:error, :too_many} -> reply(sink, HTTP.answer(:too_many_sessions, 60))
+      :unreachable -> overloaded(mount, sink)
     end
   end
 

@@ -23,6 +23,8 @@ defmodule McpServer.Http.Sessions do
   @table __MODULE__
   # The timeout of a question to another node, in milliseconds.
   @ask_ms 2_000
+  # How long a client waits for the process that opens sessions, in milliseconds.
+  @open_ms 5_000
   # How long an open session continues before it looks for its end in the shared store again, in milliseconds.
   @check_ms 5_000
   # The pause before the next attempt to join the nodes' `:pg` scope, in milliseconds.
@@ -37,8 +39,8 @@ defmodule McpServer.Http.Sessions do
         }
 
   @typedoc """
-  `:unreachable` means that another node may have the session but does not answer. `:too_many` means that there is no
-  room to open the session from its id.
+  `:unreachable` means that another node may have the session but does not answer, or that this node is too busy to open
+  it. `:too_many` means that there is no room to open the session from its id.
   """
   @type found ::
           {:ok, pid(), context()} | {:remote, node()} | :unreachable | :unknown | {:error, :too_many}
@@ -71,7 +73,7 @@ defmodule McpServer.Http.Sessions do
   A client, identified by its principal or else its peer address, gets no more than its share of the sessions.
   """
   @spec open(Mount.t(), McpServer.Protocol.opening(), principal :: term(), peer :: :inet.ip_address() | nil) ::
-          {:ok, id :: String.t()} | {:error, :too_many}
+          {:ok, id :: String.t()} | {:error, :too_many} | :unreachable
   def open(mount, opening, principal, peer \\ nil) do
     lifetime = mount.session_lifetime
 
@@ -88,15 +90,19 @@ defmodule McpServer.Http.Sessions do
 
   @doc "Opens the session that an id seals. No connected node has it."
   @spec reopen(String.t(), Sealed.t(), Mount.t(), principal :: term(), peer :: :inet.ip_address() | nil) ::
-          {:ok, pid(), context()} | {:error, :too_many}
+          {:ok, pid(), context()} | {:error, :too_many} | :unreachable
   def reopen(id, sealed, mount, principal, peer) do
     lifetime = max(sealed.expires_at - System.system_time(:millisecond), 0)
     wanted = %{id: id, opening: sealed.opening, lifetime: lifetime, sealed?: true, reopened?: true}
     open_here(mount, Map.merge(wanted, Map.take(sealed, [:log_level, :changed])), principal, peer)
   end
 
-  defp open_here(mount, wanted, principal, peer),
-    do: GenServer.call(__MODULE__, {:open, mount, wanted, principal, Client.new(principal, peer)})
+  # A client that waits too long is told so. A session that is opened later is not used, and ends by itself.
+  defp open_here(mount, wanted, principal, peer) do
+    GenServer.call(__MODULE__, {:open, mount, wanted, principal, Client.new(principal, peer)}, @open_ms)
+  catch
+    :exit, _late_or_restarted -> :unreachable
+  end
 
   @doc """
   Finds a session by the id that a client sent.

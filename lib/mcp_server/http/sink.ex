@@ -90,15 +90,14 @@ defmodule McpServer.Http.Sink do
   def counted(%{account: nil} = sink, _client, _answer, write), do: write.(sink)
 
   def counted(%{account: %{quota: quota}} = sink, client, answer, write) do
-    case IO.iodata_length(answer) do
-      short when short <= @long_bytes ->
-        write.(sink)
-
-      bytes ->
-        :ok = Quota.take_anyway(quota, :answer_bytes, client, bytes)
-        result = write.(sink)
-        :ok = Quota.give(quota, :answer_bytes, client, bytes)
-        result
+    if long?(answer) do
+      bytes = IO.iodata_length(answer)
+      :ok = Quota.take_anyway(quota, :answer_bytes, client, bytes)
+      result = write.(sink)
+      :ok = Quota.give(quota, :answer_bytes, client, bytes)
+      result
+    else
+      write.(sink)
     end
   end
 
@@ -108,13 +107,17 @@ defmodule McpServer.Http.Sink do
   @spec counted(t(), principal :: term(), iodata(), (t() -> t()), refuse :: (t() -> t())) :: t()
   def counted(sink, principal, answer, write, refuse) do
     # Most answers are short, and need no client.
-    if IO.iodata_length(answer) <= @long_bytes do
-      write.(sink)
-    else
+    if long?(answer) do
       client = client(sink, principal)
       if behind?(sink, client), do: refuse.(sink), else: counted(sink, client, answer, write)
+    else
+      write.(sink)
     end
   end
+
+  @doc "Whether an answer counts until it is written."
+  @spec long?(iodata()) :: boolean()
+  def long?(answer), do: IO.iodata_length(answer) > @long_bytes
 
   @doc "Whether the client has left so much unread that its next request is refused."
   @spec behind?(t(), Client.t()) :: boolean()

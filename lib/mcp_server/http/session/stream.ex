@@ -143,11 +143,9 @@ defmodule McpServer.Http.Session.Stream do
     open(%{put_empty(stream) | exchange: exchange, phase: :waiting})
   end
 
-  defp start(%{phase: :waiting} = stream, first) do
-    streaming = %{stream | phase: :streaming, queued: IO.iodata_length(first), moved_at: now()}
-
-    :ok = Exchange.stream(stream.exchange, 200, HTTP.event_stream_headers(), first)
-    streaming
+  defp start(%{phase: :waiting} = stream, first, send \\ &Exchange.stream/4) do
+    :ok = send.(stream.exchange, 200, HTTP.event_stream_headers(), first)
+    %{stream | phase: :streaming, queued: IO.iodata_length(first), moved_at: now()}
   end
 
   # A first event tells the client where to resume; without one, a comment shows that the stream is open.
@@ -199,7 +197,7 @@ defmodule McpServer.Http.Session.Stream do
   def resume(stream, exchange, index) do
     # The events have ids, so no first event has to tell where to resume.
     with {:ok, events} <- Replay.since(stream.replay, index) do
-      back = start(%{stream | exchange: exchange, phase: :waiting}, [HTTP.keep_alive(), events])
+      back = start(%{stream | exchange: exchange, phase: :waiting}, [HTTP.keep_alive(), events], &Exchange.replay/4)
       if stream.phase == :ended, do: settle(back, true, false), else: {:ok, back}
     end
   end
