@@ -234,6 +234,34 @@ for {name, kind, place} <- [
       end
     end
 
+    # Earlier, the client was told that its session had ended. The session took the request for open, and cut the
+    # connection later, whatever it served then.
+    @tag slow: "waits fifteen seconds for a node"
+    test "#{kind}: the node of a session that is late is not taken for gone", %{one: one, other: other} do
+      session = HttpSession.open(one.server)
+      wrong = %{session | server: other.server}
+      assert HttpSession.status(wrong, legacy("ping")) == 200
+      {pid, _in_flight} = HttpVm.call(one, HttpSession, :process, [session.id])
+      :ok = HttpVm.call(one, :sys, :suspend, [pid])
+      peer = HttpPeer.connect(other.server.port)
+      response = HttpPeer.request(peer, of_session(get_stream(), session.id))
+      assert {response.status, HttpResponse.header(response, "retry-after")} == {503, "1"}
+      :ok = HttpVm.call(one, :sys, :resume, [pid])
+
+      # The stream is free, and so is the connection.
+      eventually(fn ->
+        {again, response} = HttpClient.open(other.server, of_session(get_stream(), session.id))
+        HttpPeer.close(again)
+        response.status == 200
+      end)
+
+      # Some web servers close it.
+      if unquote(kind) == :listener,
+        do: assert(HttpPeer.request(peer, HttpSession.of(wrong, legacy("ping"))).status == 200)
+
+      HttpPeer.close(peer)
+    end
+
     test "#{kind}: the scope of the nodes that is killed is joined again", %{one: one, other: other} do
       session = HttpSession.open(one.server)
       scope = HttpVm.call(one, HttpVm, :kill_scope, [])

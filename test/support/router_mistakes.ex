@@ -173,8 +173,8 @@ defmodule McpServer.RouterMistakes do
        ~s(authorize of tool "t" must be {module, function}, {module, function, arguments} or a function, got: :admin?. Write: authorize: {MyApp.Auth, :admin?})},
       {"visible: false, which would hide nothing", ~s(tool "t", "T", McpServer.Handlers, :echo, visible: false), 3,
        ~s(visible of tool "t" must be {module, function}, {module, function, arguments} or a function, got: false. Write: visible: {MyApp.Auth, :allowed?})},
-      {"authorize: nil, which would guard nothing", ~s(tool "t", "T", McpServer.Handlers, :echo, authorize: nil), 3,
-       ~s(authorize of tool "t" must be {module, function}, {module, function, arguments} or a function, got: nil. Write: authorize: {MyApp.Auth, :allowed?})},
+      {"authorize: false, which would guard nothing", ~s(tool "t", "T", McpServer.Handlers, :echo, authorize: false), 3,
+       ~s(authorize of tool "t" must be {module, function}, {module, function, arguments} or a function, got: false. Write: authorize: {MyApp.Auth, :allowed?})},
       {"complete of a prompt without arguments",
        ~s(prompt "p", "P" do\n  get McpServer.Handlers, :greeting\n  complete McpServer.Handlers, :complete\nend), 5,
        ~s(`complete` of prompt "p" has nothing to complete: the prompt has no arguments. ) <>

@@ -117,6 +117,13 @@ defmodule McpServer.Http.Exchange do
 
   # A stream that has begun has an owner.
   defp timeout(%{begun?: true} = exchange, sink), do: closed(exchange, Sink.finish(sink))
+
+  # The node of the session does not answer, but it may go on: a client that hears of no session would drop it.
+  defp timeout(%{owner: nil}, sink) do
+    {status, headers, body} = HTTP.answer(:overloaded, 1)
+    Sink.reply(sink, status, headers, body)
+  end
+
   defp timeout(exchange, sink), do: fail(exchange, sink)
 
   defp pass({:mcp_down, monitor, :process, _pid, _reason} = message, %{call: {_call, monitor}} = exchange, sink) do

@@ -232,5 +232,12 @@ defmodule McpServer.Http.Sink do
   def discard({:mcp_notify, tag, _pid, _gate, _message}), do: Call.reply(tag, :ok)
   def discard({:mcp_pause, tag, _pid, _retry_ms}), do: Call.reply(tag, :ok)
   def discard({:mcp_ask, tag, _pid, _requests}), do: Call.reply(tag, {:error, :closed})
+
+  # The owner of an exchange that is over, such as a session on a node that was late.
+  def discard({:mcp_respond, ref, {:own, owner}}) do
+    send(owner, {:mcp_exchange, ref, :closed})
+    :ok
+  end
+
   def discard(_message), do: :ok
 end

@@ -170,7 +170,7 @@ defmodule McpServer.Router.Access do
 
   @spec refuse!(atom, term, String.t(), Refusal.place()) :: no_return
   defp refuse!(key, other, what, place) do
-    function = if is_atom(other) and other not in [true, false, nil], do: other, else: :allowed?
+    function = if is_atom(other) and other not in [true, false], do: other, else: :allowed?
 
     Refusal.refuse!(
       place,
