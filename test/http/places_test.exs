@@ -170,6 +170,24 @@ defmodule McpServer.HttpPlacesTest do
     assert echo(server, "eve", session, 99).status == 200
   end
 
+  # Earlier, what they had sent counted for nobody as soon as they left.
+  test "are kept by clients that leave before their session has taken what they sent" do
+    server = HttpServers.start(:listener, identify: &who/1)
+    session = session(server, "eve")
+    {pid, _in_flight} = HttpSession.process(session.id)
+    :sys.suspend(pid)
+    notification = legacy("notifications/progress", %{"progressToken" => String.duplicate("x", 100_000)}, id: nil)
+
+    for _ <- 1..10, do: HttpPeer.close(HttpClient.start(server, HttpSession.of(session, notification) |> as("eve")))
+
+    # The request of each, and that its client has left.
+    eventually(fn -> pid |> Process.info(:message_queue_len) |> elem(1) >= 20 end)
+    eventually(fn -> HttpServers.stats(server).connections == 10 end)
+    assert HttpServers.stats(server).body_bytes > 1_000_000
+    :sys.resume(pid)
+    eventually(fn -> match?(%{connections: 0, body_bytes: 0}, HttpServers.stats(server)) end)
+  end
+
   # Small segments, so that the buffers of loopback sockets are like those of a network: TCP_MAXSEG of Linux.
   @segments [{:raw, 6, 2, <<1_448::native-32>>}]
 

@@ -21,7 +21,8 @@ defmodule McpServer.Http.Exchange do
   @typedoc """
   `:client` is who a long answer counts for, if anybody. The others are the response when the owner ended without one: an
   answer, or the end of a stream that has begun. A stream is cut if its contents do not show that something is missing.
-  `:elsewhere` continues a request whose session the owner no longer has. `:drain` is when the response ends if this node
+  `:elsewhere` continues a request whose session the owner no longer has. With `:mailbox` the request waits in that of
+  its owner, and counts for its client until the owner takes it from there. `:drain` is when the response ends if this node
   drains, because an owner on another node does not drain with it.
   """
   @type terms :: %{
@@ -29,6 +30,7 @@ defmodule McpServer.Http.Exchange do
           required(:answer) => (() -> HTTP.answer()),
           required(:stream) => :finish | :cut,
           optional(:elsewhere) => (Sink.t() -> Sink.t()),
+          optional(:mailbox) => true,
           optional(:drain) => :at_once | :at_end
         }
 
@@ -48,7 +50,7 @@ defmodule McpServer.Http.Exchange do
   """
   @spec go_on(reference(), Sink.t(), owner :: pid(), terms(), call :: {pid(), reference()} | nil) :: Sink.t()
   def go_on(ref, sink, owner, terms, call) do
-    exchange = exchange(ref, owner, terms, call, :infinity)
+    exchange = %{exchange(ref, owner, terms, call, :infinity) | taken?: true}
     # A client that disconnected before sends no second `:closed`.
     sink = if Map.get(sink, :gone?), do: closed(exchange, sink), else: await(exchange, sink)
     with {_pid, monitor} <- call, do: Process.demonitor(monitor, [:flush])
@@ -74,8 +76,8 @@ defmodule McpServer.Http.Exchange do
   end
 
   defp exchange(ref, owner, terms, call, ends_at) do
-    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, terms: terms, call: call}
-    Map.merge(exchange, %{ends_at: ends_at, drained_at: nil})
+    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), terms: terms, call: call}
+    Map.merge(exchange, %{taken?: false, begun?: false, ends_at: ends_at, drained_at: nil})
   end
 
   defp monitor(nil), do: nil
@@ -145,7 +147,7 @@ defmodule McpServer.Http.Exchange do
     demonitor(exchange)
     # The new owner answers the request, and counts its body. `:elsewhere` is dropped because it may hold the body.
     terms = Map.delete(exchange.terms, :elsewhere)
-    await(%{exchange | owner: owner, monitor: monitor(owner), terms: terms}, Sink.release(sink))
+    await(%{exchange | taken?: true, owner: owner, monitor: monitor(owner), terms: terms}, Sink.release(sink))
   end
 
   defp execute({:reply, _status, _headers, _body}, %{begun?: true} = exchange, sink), do: await(exchange, sink)
@@ -202,11 +204,24 @@ defmodule McpServer.Http.Exchange do
   defp written({:closed, sink}, _bytes, exchange), do: closed(exchange, sink)
 
   defp closed(exchange, sink) do
-    demonitor(exchange)
     leave_call(exchange)
     if exchange.owner, do: send(exchange.owner, {:mcp_exchange, exchange.ref, :closed})
+    await_taking(exchange)
+    demonitor(exchange)
     sink
   end
+
+  # Otherwise a client could send and leave, and fill the mailbox of a session that is late with what counts for nobody.
+  defp await_taking(%{terms: %{mailbox: true}, taken?: false, ref: ref, monitor: monitor}) do
+    receive do
+      {:mcp_respond, ^ref, _command} -> :ok
+      {:mcp_down, ^monitor, :process, _pid, _reason} -> :ok
+    after
+      @owner_ms -> :ok
+    end
+  end
+
+  defp await_taking(_exchange), do: :ok
 
   # The call may have ended before its owner monitored it.
   defp leave_call(%{call: nil}), do: :ok

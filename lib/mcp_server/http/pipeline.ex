@@ -256,7 +256,7 @@ defmodule McpServer.Http.Pipeline do
   defp hand(sink, %{principal: principal, context: %{session_id: id}}, pid, message, ends_at) do
     exchange = Exchange.new()
     send(pid, message.(exchange))
-    terms = Exchange.session_gone(id, Sink.client(sink, principal))
+    terms = id |> Exchange.session_gone(Sink.client(sink, principal)) |> Map.put(:mailbox, true)
     Exchange.run(exchange, sink, pid, terms, ends_at)
   end
 

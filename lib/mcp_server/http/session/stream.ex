@@ -195,10 +195,12 @@ defmodule McpServer.Http.Session.Stream do
   def resume(%{replay: nil}, _exchange, _index), do: {:error, :unknown}
 
   def resume(stream, exchange, index) do
+    ended? = stream.phase == :ended
+
     # The events have ids, so no first event has to tell where to resume.
     with {:ok, events} <- Replay.since(stream.replay, index) do
       back = start(%{stream | exchange: exchange, phase: :waiting}, [HTTP.keep_alive(), events], &Exchange.replay/4)
-      if stream.phase == :ended, do: settle(back, true, false), else: {:ok, back}
+      if ended?, do: settle(back, true, false), else: {:ok, back}
     end
   end
 
