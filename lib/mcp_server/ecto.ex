@@ -32,8 +32,8 @@ defmodule McpServer.Ecto do
   are published, as far as JSON Schema can express them: `validate_required`, `validate_length`, `validate_number`,
   `validate_inclusion`, `validate_subset` and `validate_format`. The handler must still call the changeset function,
   because constraints and custom validations are not read. A length counts code points in JSON, and graphemes in a
-  changeset, so a text with combined characters may be refused below a maximum. Defaults of the schema are not published, because a tool that
-  changes some fields would reset the others. Ecto fills in defaults when a struct is inserted.
+  changeset, so a text with combined characters may be refused below a maximum. Defaults of the schema are not published,
+  because a tool that changes some fields would reset the others. Ecto fills in defaults when a struct is inserted.
 
   | type of Ecto | type of the field |
   |---|---|
@@ -57,9 +57,8 @@ defmodule McpServer.Ecto do
   ids and timestamps are, are required there.
 
   The fields of a result describe it: their types and names, but no validations, because a row may be older than those.
-  They leave nothing out: the members of a struct are those of its
-  `@derive {McpServer.JSON.Encoder, only: […]}`. If two tools send different members of one struct, let the functions
-  return maps: `{:ok, Map.take(note, [:id, :title])}`.
+  They leave nothing out: the members of a struct are those of its `@derive {McpServer.JSON.Encoder, only: […]}`. If two
+  tools send different members of one struct, let the functions return maps: `{:ok, Map.take(note, [:id, :title])}`.
 
   A `changeset/3` with a scope, as Phoenix 1.8 generates it, cannot be called without one. Then give the function that has
   the validations, of a struct and parameters, or write `changeset: false` and `required:`.
@@ -109,6 +108,7 @@ defmodule McpServer.Ecto do
     changeset = changeset(schema, options)
     required = options[:required] || changeset.required
     present = required ++ generated(schema)
+    demanded = if side == :output, do: present, else: required
     options = Keyword.update(options, :descriptions, %{}, &Map.new/1)
     for option <- [:only, :except, :required, :nullable], do: check_names!(options[option], option, schema)
     check_names!(Map.keys(options[:descriptions]), :descriptions, schema)
@@ -119,7 +119,7 @@ defmodule McpServer.Ecto do
       {type, keywords} = type!(schema, name, side)
       validations = for {^name, validation} <- published(changeset, side), do: validation
       validated = keywords(validations, type, keywords)
-      required? = name in if(side == :output, do: present, else: required)
+      required? = name in demanded
       {type, validated} = or_null(items(type, validations), validated, nullable?(options[:nullable], name, present))
       {name, {type, options[:descriptions][name], if(required?, do: [required: true], else: []) ++ validated}}
     end

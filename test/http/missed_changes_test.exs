@@ -42,16 +42,14 @@ defmodule McpServer.HttpMissedChangesTest do
 
   defp uris(messages), do: for(%{"params" => %{"uri" => uri}} <- messages, do: uri)
 
-  # Small segments, so that the buffers of loopback sockets are like those of a network: TCP_MAXSEG of Linux.
-  @slow [{:recbuf, 2_048}, {:raw, 6, 2, <<1_448::native-32>>}]
-
   # Earlier, each of them was sent, until the stream was cut.
   test "in a session whose client does not read: one notification tells of all" do
     server = HttpServers.start(:listener, router: Router)
     session = HttpSession.open(server)
     uri = "rows://" <> String.duplicate("1", 2_000)
     for uri <- [uri, "rows://last"], do: HttpSession.answer(session, legacy("resources/subscribe", %{"uri" => uri}))
-    {peer, %{status: 200}} = HttpClient.open(server, of_session(get_stream(), session.id), @slow)
+    get = of_session(get_stream(), session.id)
+    {peer, %{status: 200}} = HttpClient.open(server, get, HttpPeer.small_window(2_048))
     {pid, _in_flight} = HttpSession.process(session.id)
 
     for _ <- 1..@many do

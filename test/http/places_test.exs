@@ -188,9 +188,6 @@ defmodule McpServer.HttpPlacesTest do
     eventually(fn -> match?(%{connections: 0, body_bytes: 0}, HttpServers.stats(server)) end)
   end
 
-  # Small segments, so that the buffers of loopback sockets are like those of a network: TCP_MAXSEG of Linux.
-  @segments [{:raw, 6, 2, <<1_448::native-32>>}]
-
   # Earlier, each of them was sent: what had been asked for before had not counted yet.
   test "no client has that asks for the same missed events many times at once" do
     http = [max_answer_bytes: 8 * 1024 * 1024, max_share: 25, stream_after: 50]
@@ -206,7 +203,7 @@ defmodule McpServer.HttpPlacesTest do
     {pid, _in_flight} = HttpSession.process(session.id)
     :erlang.suspend_process(pid)
     get = [{"authorization", "Bearer eve"}, {"last-event-id", first}] |> get_stream() |> of_session(session.id)
-    peers = for _ <- 1..40, do: HttpClient.start(server, get, [recbuf: 2_048] ++ @segments)
+    peers = for _ <- 1..40, do: HttpClient.start(server, get, HttpPeer.small_window(2_048))
     eventually(fn -> Process.info(pid, :message_queue_len) |> elem(1) >= 40 end)
     :erlang.resume_process(pid)
 
@@ -222,7 +219,7 @@ defmodule McpServer.HttpPlacesTest do
   test "no client has that leaves an answer behind other messages unread" do
     server = reading_slowly()
     session = session(server, "eve")
-    {peer, call} = start(server, "eve", session, 1, [recbuf: 2_048] ++ @segments)
+    {peer, call} = start(server, "eve", session, 1, HttpPeer.small_window(2_048))
     # Less than 64 KiB, which the process of the request writes at once, and waits.
     for _ <- 1..2, do: HttpScript.tell(call, {:log, :warning, String.duplicate("x", 40_000)})
     HttpScript.tell(call, {:answer, @long})
@@ -235,7 +232,7 @@ defmodule McpServer.HttpPlacesTest do
   # Earlier, the last 256 KiB of an answer were counted until the driver of the socket had them.
   test "no client has that leaves many answers unread" do
     server = reading_slowly()
-    {peer, call} = start(server, "eve", nil, 1, @slow ++ @segments)
+    {peer, call} = start(server, "eve", nil, 1, HttpPeer.small_window(4_096))
     HttpScript.tell(call, {:answer, String.duplicate("l", 250_000)})
     HttpScript.gone(call)
     eventually(fn -> HttpServers.stats(server).answer_bytes > 250_000 end)

@@ -28,6 +28,13 @@ defmodule McpServer.HttpPeer do
     %__MODULE__{socket: socket, port: port}
   end
 
+  @doc """
+  Options of a client that does not read, with segments so small that the buffers of loopback sockets are like those of a
+  network: TCP_MAXSEG of Linux.
+  """
+  @spec small_window(pos_integer()) :: list()
+  def small_window(bytes), do: [{:recbuf, bytes}, {:raw, 6, 2, <<1_448::native-32>>}]
+
   @doc "Writes bytes."
   @spec write(t(), iodata()) :: :ok | {:error, term()}
   def write(peer, bytes), do: :gen_tcp.send(peer.socket, bytes)

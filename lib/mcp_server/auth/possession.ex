@@ -59,9 +59,7 @@ defmodule McpServer.Auth.Possession do
     with {:ok, proof} <- Rules.proof(request.req_headers, facts),
          {:bound, true} <- {:bound, encode(hash(proof.thumbprint_text)) == thumbprint},
          {:signed, true} <- {:signed, Signature.valid?(proof)} do
-      # Not the URL: a path has several spellings.
-      digest = &hash([thumbprint, 0, &1])
-      unique(plan, {auth.issuer, auth.subject || auth.client_id}, digest, Rules.proof_verified(proof), now)
+      unique(plan, {auth.issuer, auth.subject || auth.client_id}, thumbprint, Rules.proof_verified(proof), now)
     else
       {:bound, false} -> wrong(plan, :proof_key, "The access token is bound to another key")
       {:signed, false} -> wrong(plan, :proof_signature, "The signature of the proof is wrong")
@@ -69,10 +67,13 @@ defmodule McpServer.Auth.Possession do
     end
   end
 
-  defp unique(plan, owner, digest, %{id: id, nonce: nonce, issued_at: issued_at}, now) do
+  defp unique(plan, owner, thumbprint, %{id: id, nonce: nonce, issued_at: issued_at}, now) do
     if fresh?(plan, nonce, now) do
+      # The digest leaves the URL out: a path has several spellings.
+      digest = hash([thumbprint, 0, id])
+
       # After its window a proof is refused for its time, so it need not be stored longer.
-      case Once.use_up(:proofs, digest.(id), issued_at + plan.dpop.window + 1, Client.new(owner, nil)) do
+      case Once.use_up(:proofs, digest, issued_at + plan.dpop.window + 1, Client.new(owner, nil)) do
         :ok -> :ok
         :used -> wrong(plan, :proof_used, "The proof was used before")
         :full -> {:error, {:unavailable, @retry_after}}

@@ -50,7 +50,7 @@ defmodule McpServer.Http.Exchange do
   """
   @spec go_on(reference(), Sink.t(), owner :: pid(), terms(), call :: {pid(), reference()} | nil) :: Sink.t()
   def go_on(ref, sink, owner, terms, call) do
-    exchange = %{exchange(ref, owner, terms, call, :infinity) | taken?: true}
+    exchange = exchange(ref, owner, terms, call, :infinity)
     # A client that disconnected before sends no second `:closed`.
     sink = if Map.get(sink, :gone?), do: closed(exchange, sink), else: await(exchange, sink)
     with {_pid, monitor} <- call, do: Process.demonitor(monitor, [:flush])
@@ -76,8 +76,8 @@ defmodule McpServer.Http.Exchange do
   end
 
   defp exchange(ref, owner, terms, call, ends_at) do
-    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), terms: terms, call: call}
-    Map.merge(exchange, %{taken?: false, begun?: false, ends_at: ends_at, drained_at: nil})
+    exchange = %{ref: ref, owner: owner, monitor: monitor(owner), begun?: false, terms: terms, call: call}
+    Map.merge(exchange, %{ends_at: ends_at, drained_at: nil})
   end
 
   defp monitor(nil), do: nil
@@ -121,11 +121,7 @@ defmodule McpServer.Http.Exchange do
   defp timeout(%{begun?: true} = exchange, sink), do: closed(exchange, Sink.finish(sink))
 
   # The node of the session does not answer, but it may go on: a client that hears of no session would drop it.
-  defp timeout(%{owner: nil}, sink) do
-    {status, headers, body} = HTTP.answer(:overloaded, 1)
-    Sink.reply(sink, status, headers, body)
-  end
-
+  defp timeout(%{owner: nil}, sink), do: answer(sink, HTTP.answer(:overloaded, 1))
   defp timeout(exchange, sink), do: fail(exchange, sink)
 
   defp pass({:mcp_down, monitor, :process, _pid, _reason} = message, %{call: {_call, monitor}} = exchange, sink) do
@@ -145,9 +141,9 @@ defmodule McpServer.Http.Exchange do
 
   defp execute({:own, owner}, exchange, sink) do
     demonitor(exchange)
-    # The new owner answers the request, and counts its body. `:elsewhere` is dropped because it may hold the body.
-    terms = Map.delete(exchange.terms, :elsewhere)
-    await(%{exchange | taken?: true, owner: owner, monitor: monitor(owner), terms: terms}, Sink.release(sink))
+    # The new owner has taken the request, answers it, and counts its body, which `:elsewhere` may hold.
+    terms = Map.drop(exchange.terms, [:elsewhere, :mailbox])
+    await(%{exchange | owner: owner, monitor: monitor(owner), terms: terms}, Sink.release(sink))
   end
 
   defp execute({:reply, _status, _headers, _body}, %{begun?: true} = exchange, sink), do: await(exchange, sink)
@@ -166,12 +162,9 @@ defmodule McpServer.Http.Exchange do
 
   # Many requests for the same missed events may come before the first of them counts.
   defp execute({:replay, status, headers, events}, %{terms: %{client: client}} = exchange, sink) do
-    if Sink.long?(events) and Sink.behind?(sink, client) do
-      {status, headers, body} = HTTP.answer(:overloaded, 1)
-      closed(exchange, Sink.reply(sink, status, headers, body))
-    else
-      execute({:stream, status, headers, events}, exchange, sink)
-    end
+    if Sink.long?(events) and Sink.behind?(sink, client),
+      do: closed(exchange, answer(sink, HTTP.answer(:overloaded, 1))),
+      else: execute({:stream, status, headers, events}, exchange, sink)
   end
 
   defp execute({:chunk, bytes}, exchange, sink),
@@ -212,7 +205,7 @@ defmodule McpServer.Http.Exchange do
   end
 
   # Otherwise a client could send and leave, and fill the mailbox of a session that is late with what counts for nobody.
-  defp await_taking(%{terms: %{mailbox: true}, taken?: false, ref: ref, monitor: monitor}) do
+  defp await_taking(%{terms: %{mailbox: true}, ref: ref, monitor: monitor}) do
     receive do
       {:mcp_respond, ^ref, _command} -> :ok
       {:mcp_down, ^monitor, :process, _pid, _reason} -> :ok
@@ -242,10 +235,9 @@ defmodule McpServer.Http.Exchange do
     unanswered(exchange, sink)
   end
 
-  defp unanswered(exchange, sink) do
-    {status, headers, body} = exchange.terms.answer.()
-    Sink.reply(sink, status, headers, body)
-  end
+  defp unanswered(exchange, sink), do: answer(sink, exchange.terms.answer.())
+
+  defp answer(sink, {status, headers, body}), do: Sink.reply(sink, status, headers, body)
 
   defp demonitor(%{monitor: nil}), do: true
   defp demonitor(%{monitor: monitor}), do: Process.demonitor(monitor, [:flush])

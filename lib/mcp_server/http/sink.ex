@@ -90,14 +90,15 @@ defmodule McpServer.Http.Sink do
   def counted(%{account: nil} = sink, _client, _answer, write), do: write.(sink)
 
   def counted(%{account: %{quota: quota}} = sink, client, answer, write) do
-    if long?(answer) do
-      bytes = IO.iodata_length(answer)
-      :ok = Quota.take_anyway(quota, :answer_bytes, client, bytes)
-      result = write.(sink)
-      :ok = Quota.give(quota, :answer_bytes, client, bytes)
-      result
-    else
-      write.(sink)
+    case IO.iodata_length(answer) do
+      short when short <= @long_bytes ->
+        write.(sink)
+
+      bytes ->
+        :ok = Quota.take_anyway(quota, :answer_bytes, client, bytes)
+        result = write.(sink)
+        :ok = Quota.give(quota, :answer_bytes, client, bytes)
+        result
     end
   end
 

@@ -106,7 +106,8 @@ defmodule McpServer.Router.Handler do
   defp name?(term), do: is_atom(term) and term not in [nil, true, false]
 
   @doc """
-  The error of a missing handler, or of one with two arities, after all modules were compiled. `nil` if there is none.
+  Returns the error of a handler that is missing, or that exists with two arities, after all modules were compiled.
+  Returns `nil` if the handler is as it should be.
   """
   @spec missing(named) :: String.t() | nil
   def missing(%{what: what, handler: handler, arity: arities}) do

@@ -19,7 +19,7 @@ defmodule McpServer.DualResponse.Store.Mnesia.Member do
   # `@settle` gives a new node time to join by itself. `@retry` is the delay after a failure.
   @settle 500
   @retry 5_000
-  # How often deletions are forgotten: in a minute there are fewer than are remembered.
+  # How often deletions are forgotten, in milliseconds. Between two rounds more may be remembered.
   @forget 60_000
 
   @type facts :: %{member?: boolean, running: [node]}
