@@ -3,12 +3,17 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
+
 use super::{EnvelopeLimits, Id};
 use crate::json::{Document, Limits};
 
 /// The deepest member that is skipped. A flood of brackets must stay cheap to refuse, and no
 /// client's data is as deep.
 const MAX_DEPTH: usize = 4_096;
+
+/// The longest key that matters, in its quotes: `method`, with each character escaped.
+const MAX_KEY_BYTES: usize = r#""\u006d\u0065\u0074\u0068\u006f\u0064""#.len();
 
 /// The id of a request whose JSON text [`Document::scan`] refuses, for example because of a lone
 /// surrogate or of a limit.
@@ -50,7 +55,8 @@ pub fn id_of_refused(text: &[u8], limits: &EnvelopeLimits) -> Option<Id> {
     Id::parse(value.root(), limits.max_id_bytes)
 }
 
-/// The key at the front, and the text after its colon. A key that cannot be read is empty.
+/// The key at the front, and the text after its colon. A key that cannot be read, or is longer
+/// than those that matter, is empty.
 fn member_key(text: &[u8]) -> Option<(Cow<'_, str>, &[u8])> {
     let (key, rest) = string(trim_start(text))?;
     let rest = trim_start(rest).strip_prefix(b":")?;
@@ -58,6 +64,15 @@ fn member_key(text: &[u8]) -> Option<(Cow<'_, str>, &[u8])> {
 }
 
 fn key_text(key: &[u8]) -> Option<Cow<'_, str>> {
+    if key.len() > MAX_KEY_BYTES {
+        return None;
+    }
+    // A document for each of many keys would cost more than all the rest.
+    if let [b'"', plain @ .., b'"'] = key
+        && !plain.contains(&b'\\')
+    {
+        return std::str::from_utf8(plain).ok().map(Cow::Borrowed);
+    }
     let scanned = Document::scan(key, &Limits::default()).ok()?;
     scanned.root().text()
 }
@@ -91,13 +106,14 @@ fn member_value(text: &[u8]) -> Option<(&[u8], &[u8])> {
 fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut rest = text.strip_prefix(b"\"")?;
     loop {
-        match rest {
+        let special = memchr2(b'"', b'\\', rest)?;
+        match rest.get(special..)? {
             [b'"', after @ ..] => {
                 let length = text.len().checked_sub(after.len())?;
                 return text.split_at_checked(length);
             }
-            [b'\\', _, after @ ..] | [_, after @ ..] => rest = after,
-            [] => return None,
+            [_backslash, _escaped, after @ ..] => rest = after,
+            _ => return None,
         }
     }
 }

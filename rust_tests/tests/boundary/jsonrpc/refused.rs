@@ -79,6 +79,10 @@ fn a_fault_inside_a_value_does_not_hide_the_envelope() {
     assert_eq!(id(brackets), Some(Id::Text("a,\"b".to_owned())));
     let escaped_key = r#"{"method":"m","\u0069d":7,"x":1e400}"#;
     assert_eq!(id(escaped_key), Some(Id::Number(7)));
+    let whole = r#"{"\u006d\u0065\u0074\u0068\u006f\u0064":"m","\u0069\u0064":7,"x":1e400}"#;
+    assert_eq!(id(whole), Some(Id::Number(7)));
+    let cut = r#"{"method":"m","id":7,"x":"\"#;
+    assert_eq!(id(cut), None);
 }
 
 #[test]
