@@ -14,7 +14,7 @@ defmodule McpServer.Connection do
 
   alias McpServer.{Auth, Catalog, Conn, Limit, Quota, Recipient, ServerOptions}
   alias McpServer.Native.Dirty
-  alias McpServer.Quota.Keeper
+  alias McpServer.Quota.{Client, Keeper}
   alias McpServer.Tools.OpenSessions
 
   alias McpServer.Connection.{
@@ -71,7 +71,9 @@ defmodule McpServer.Connection do
     Keeper.watch()
     session = Map.get_lazy(options, :session, fn -> Session.new(Session.random_id()) end)
     {principal, auth} = identity(options[:principal])
-    Dirty.work_for(principal, nil)
+    # Connections of one server share some limits. A connection without a server shares none.
+    server = Map.get_lazy(options, :server, fn -> alone(bounds) end)
+    Dirty.work_for(server.client || Client.new(principal, nil))
 
     case module.open(transport_options) do
       {:ok, transport} ->
@@ -82,8 +84,7 @@ defmodule McpServer.Connection do
           catalog: catalog,
           transport: {module, transport},
           session: session,
-          # Connections of one server share some limits. A connection without a server shares none.
-          server: Map.get_lazy(options, :server, fn -> alone(bounds) end),
+          server: server,
           in_flight: Map.get(options, :in_flight),
           base: %Conn{assigns: bounds.assigns, principal: principal, auth: auth, transport: module.name()},
           principal: principal,

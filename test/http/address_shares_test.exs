@@ -5,9 +5,11 @@ defmodule McpServer.HttpAddressSharesTest do
 
   import McpServer.HttpRequests
 
-  alias McpServer.FromAddress
-  alias McpServer.Http.Usage
+  alias McpServer.{Conn, FromAddress}
+  alias McpServer.Http.Cluster.FarSink
+  alias McpServer.Http.{Exchange, Sink, Usage}
   alias McpServer.HttpServer.{Acceptor, Body, Socket}
+  alias McpServer.Native.Dirty
   alias McpServer.Quota
 
   @eve {192, 0, 2, 7}
@@ -112,5 +114,24 @@ defmodule McpServer.HttpAddressSharesTest do
     statuses = for entered <- [eve, ada | others], do: leave.(entered)
     assert Enum.uniq(statuses) == [200]
     assert leave.(enter.(@eve)) == 200
+  end
+
+  # Earlier, all sessions without a principal took turns as one client.
+  test "of long native work, of a session, are those of its client" do
+    server = FromAddress.start(router: McpServer.HttpRouter)
+    from = fn address -> [{"x-from", to_string(:inet.ntoa(address))}, {"host", "localhost"}] end
+
+    for {address, client} <- [{@eve, {:peer, @eve}}, {@loopback, nil}] do
+      {session, _in_flight} = HttpSession.process(HttpSession.open(server, "2025-11-25", headers: from.(address)).id)
+      {:dictionary, dictionary} = Process.info(session, :dictionary)
+      assert {Dirty, {:client, ^client}} = List.keyfind(dictionary, Dirty, 0)
+    end
+  end
+
+  test "of a request that another node has forwarded are those of its client's address" do
+    known = %{principal: nil, auth: nil, base: %Conn{peer: @eve}}
+    sink = %FarSink{exchange: Exchange.new(), head: %{}, body: "", known: known}
+    assert {Sink.client(sink, nil), Sink.client(sink, "ada")} == {{:peer, @eve}, {:principal, "ada"}}
+    assert Sink.address(sink) == {:peer, @eve}
   end
 end

@@ -134,6 +134,8 @@ defmodule McpServer.Http.Sink do
   @spec peer(t()) :: :inet.ip_address() | nil
   def peer(%{conn: %{remote_ip: address}}), do: address
   def peer(%{peer: {address, _port}}), do: address
+  # A request that another node has forwarded.
+  def peer(%{known: %{base: %{peer: address}}}), do: address
   def peer(_unknown), do: nil
 
   @doc "Who has the share of what a request takes: its principal, or without one the client at the address of its peer."

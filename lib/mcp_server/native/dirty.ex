@@ -22,21 +22,31 @@ defmodule McpServer.Native.Dirty do
   none share their turns, with clients that have no share.
   """
   @spec work_for(principal :: term(), peer :: :inet.ip_address() | nil) :: :ok
-  def work_for(principal, peer) do
-    Process.put(__MODULE__, {principal, peer})
+  # Most calls never wait, so only those that do make a client of it.
+  def work_for(principal, peer), do: name({:of, principal, peer})
+
+  @doc "Names the client that the calling process works for."
+  @spec work_for(Client.t()) :: :ok
+  def work_for(client), do: name({:client, client})
+
+  defp name(client) do
+    Process.put(__MODULE__, client)
     :ok
   end
 
   defp client do
-    {principal, peer} = Process.get(__MODULE__, {nil, nil})
-    :erlang.term_to_binary(Client.new(principal, peer))
+    case Process.get(__MODULE__) do
+      nil -> nil
+      {:client, client} -> client
+      {:of, principal, peer} -> Client.new(principal, peer)
+    end
   end
 
   @doc "Makes the call. If it returns `:busy`, waits for its turn and repeats it."
   @spec call((() -> result)) :: result when result: term
   def call(native) do
     with :busy <- native.() do
-      if Native.dirty_wait(client()) == :waiting, do: receive(do: (:mcp_wake -> :ok))
+      if Native.dirty_wait(:erlang.term_to_binary(client())) == :waiting, do: receive(do: (:mcp_wake -> :ok))
       call(native)
     end
   end
