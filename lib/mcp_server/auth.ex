@@ -93,6 +93,20 @@ defmodule McpServer.Auth do
   def scope?(%McpServer.Conn{auth: %__MODULE__{scopes: scopes}}, scope), do: scope in scopes
 
   @doc false
+  # The user of a token at its issuer. An answer to introspection need not have a subject, and names the user then
+  # (RFC 7662 section 2.2). Without the name all users of a client would be one.
+  @spec user(t()) :: String.t() | {:username, String.t()} | nil
+  def user(%__MODULE__{subject: nil, claims: %{"username" => name}}) when is_binary(name) and name != "",
+    do: {:username, name}
+
+  def user(%__MODULE__{subject: subject}), do: subject
+
+  @doc false
+  # Whose share a token takes: that of its user, in whatever application, or of an application without a user.
+  @spec holder(t()) :: term()
+  def holder(%__MODULE__{issuer: issuer, client_id: client_id} = auth), do: {issuer, user(auth) || client_id}
+
+  @doc false
   @spec stream_ms(t() | nil, McpServer.Auth.Plan.t() | nil) :: non_neg_integer() | :infinity
   def stream_ms(%__MODULE__{expires_at: at}, plan) when is_number(at) do
     leeway = if plan, do: plan.leeway, else: @leeway

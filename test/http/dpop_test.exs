@@ -499,6 +499,17 @@ defmodule McpServer.HttpDpopTest do
       assert Quota.held(Quota.of_node(), :proofs, Client.new({url, "client-#{context.kind}"}, nil)) == 1
     end
 
+    # Earlier, all users of a client were one.
+    on_both "users whom only their names tell apart have shares of their own", %{key: key, url: url} = context do
+      server = serve(context, dpop: :optional, principal: "username")
+
+      for name <- ["ada-#{context.kind}", "bob-#{context.kind}"] do
+        token = token(context, key: key, claims: %{"sub" => nil, "client_id" => "app", "username" => name})
+        assert {200, nil, _message} = ask(server, dpop(token, proof(key, token)))
+        assert Quota.held(Quota.of_node(), :proofs, Client.new({url, {:username, name}}, nil)) == 1
+      end
+    end
+
     # A stream whose token is accepted for that many seconds more, or longer if the machine is too busy for that.
     defp open_briefly(server, %{key: key} = context, stream, seconds) do
       short = token(context, key: key, expires_in: seconds - 30)

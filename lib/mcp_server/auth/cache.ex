@@ -60,7 +60,7 @@ defmodule McpServer.Auth.Cache do
   end
 
   # A client with many tokens displaces only its own.
-  defp holder(auth), do: :erlang.phash2({auth.issuer, auth.subject || auth.client_id}, 0x1_0000_0000)
+  defp holder(auth), do: :erlang.phash2(Auth.holder(auth), 0x1_0000_0000)
 
   @doc "Drops the entries of a recipient's tokens: each token is verified again."
   @spec forget(Recipient.t()) :: :ok

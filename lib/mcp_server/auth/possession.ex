@@ -59,7 +59,7 @@ defmodule McpServer.Auth.Possession do
     with {:ok, proof} <- Rules.proof(request.req_headers, facts),
          {:bound, true} <- {:bound, encode(hash(proof.thumbprint_text)) == thumbprint},
          {:signed, true} <- {:signed, Signature.valid?(proof)} do
-      unique(plan, {auth.issuer, auth.subject || auth.client_id}, thumbprint, Rules.proof_verified(proof), now)
+      unique(plan, Auth.holder(auth), thumbprint, Rules.proof_verified(proof), now)
     else
       {:bound, false} -> wrong(plan, :proof_key, "The access token is bound to another key")
       {:signed, false} -> wrong(plan, :proof_signature, "The signature of the proof is wrong")

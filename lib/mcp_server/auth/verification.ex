@@ -173,7 +173,7 @@ defmodule McpServer.Auth.Verification do
     claims = JSON.decode!(grant.claims)
 
     auth = %Auth{
-      principal: {grant.issuer, grant.subject || named(claims), grant.client_id},
+      principal: nil,
       issuer: grant.issuer,
       subject: grant.subject,
       client_id: grant.client_id,
@@ -182,13 +182,8 @@ defmodule McpServer.Auth.Verification do
       claims: claims
     }
 
-    principal(plan, auth)
+    principal(plan, %{auth | principal: {auth.issuer, Auth.user(auth), auth.client_id}})
   end
-
-  # An answer to introspection need not have a subject, and names the user then (RFC 7662 section 2.2). Without the name
-  # all users of a client would be one.
-  defp named(%{"username" => name}) when is_binary(name) and name != "", do: {:username, name}
-  defp named(_claims), do: nil
 
   defp principal(%{principal: nil}, auth), do: {:ok, auth}
 
