@@ -61,6 +61,18 @@ defmodule McpServer.Limit do
     "there is no option #{inspect(name)}#{stop} The options are: #{Enum.join(names, ", ")}"
   end
 
+  @doc """
+  How many bytes a term counts for that is kept: its words, and its long binaries, which are elsewhere. A few bytes of JSON
+  may be many words.
+
+      iex> McpServer.Limit.held_bytes(String.duplicate("x", 1_000)) in 1_000..1_100
+      true
+      iex> McpServer.Limit.held_bytes(List.duplicate(0, 1_000)) >= 16_000
+      true
+  """
+  @spec held_bytes(term()) :: pos_integer()
+  def held_bytes(term), do: :erlang.external_size(term) + :erts_debug.flat_size(term) * :erlang.system_info(:wordsize)
+
   @doc "Whether a value is valid for a limit."
   @spec within?(term(), unit()) :: boolean()
   def within?(value, unit), do: is_integer(value) and value >= 1 and value <= most(unit)

@@ -123,6 +123,13 @@ defmodule McpServer.Request do
 
   def with_client_terms(request), do: request
 
+  @doc "The request without what is read when its call begins. A task keeps the rest for long."
+  @spec begun(t()) :: t()
+  def begun(%__MODULE__{} = request) do
+    request = %{request | client_info: nil, client_capabilities: nil, meta: %{}, input_responses: nil}
+    %{request | unsound_responses: [], request_state: nil, refusal: nil, hidden: nil, stand_in: nil}
+  end
+
   @doc "Whether the client can read only a task or an error: it has asked for a task (2025-11-25)."
   @spec expects_task?(t()) :: boolean()
   def expects_task?(%__MODULE__{task: nil}), do: false

@@ -56,7 +56,7 @@ defmodule McpServer.Tasks do
   A task is removed when its time is over, whether it runs or has finished. Tasks do not survive a restart of the node.
   """
 
-  alias McpServer.{Catalog, Conn, InputRequest}
+  alias McpServer.{Catalog, Conn, InputRequest, Limit, Request}
   alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.Tasks.{Entry, Runner, Server}
 
@@ -81,8 +81,9 @@ defmodule McpServer.Tasks do
   @doc false
   @spec create(Runner.call(), Conn.t()) :: {:ok, Entry.t()} | {:error, :too_many | :no_room}
   def create(%{request: request} = call, conn) do
-    runner = Runner.start(call, conn)
-    bytes = bytes([request.arguments, conn.input_responses, conn.state])
+    runner = Runner.start(%{call | request: Request.begun(request)}, conn)
+    of_client = [conn.client_info, conn.client_capabilities, conn.meta, conn.input_responses, conn.state]
+    bytes = Limit.held_bytes([request.arguments | of_client])
     about = %{name: request.name, run_time: request.run_time, argument_bytes: bytes, grace: call.entry.cancel_grace}
     owner = owner(call.catalog, conn)
     created = GenServer.call(Server, {:create, owner, Server.client(owner, conn), request.task, about, runner})
@@ -90,21 +91,35 @@ defmodule McpServer.Tasks do
     created
   end
 
-  # Long texts are no part of the flat size, and small numbers are larger as terms than outside.
-  defp bytes(sent), do: max(:erlang.external_size(sent), :erts_debug.flat_size(sent) * :erlang.system_info(:wordsize))
-
+  # A task without the data of its outcome.
   @doc false
   @spec get(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
-  def get(owner, id) do
-    case :ets.lookup(Server, id) do
-      [{^id, ^owner, entry}] -> {:ok, Entry.whole(entry)}
-      [_another_ones] -> :not_found
-      [] -> id |> elsewhere({:get, owner, id}, @remote_ms) |> whole()
-    end
+  def get(owner, id), do: read(id, :outline, [owner, id])
+
+  # A task with the data of its outcome, which may be long.
+  @doc false
+  @spec fetch(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
+  def fetch(owner, id), do: with({:ok, entry} <- read(id, :stored, [owner, id]), do: {:ok, Entry.whole(entry)})
+
+  # The process of all tasks does not wait until another node has taken an outcome.
+  defp read(id, function, arguments) do
+    if :ets.member(Server, id),
+      do: apply(__MODULE__, function, arguments),
+      else: elsewhere(id, &:erpc.call(&1, __MODULE__, function, arguments, @remote_ms))
   end
 
-  defp whole({found, entry}), do: {found, Entry.whole(entry)}
-  defp whole(:not_found), do: :not_found
+  @doc false
+  @spec outline(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
+  def outline(owner, id), do: with({:ok, entry} <- stored(owner, id), do: {:ok, Entry.outline(entry)})
+
+  @doc false
+  @spec stored(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
+  def stored(owner, id) do
+    case :ets.lookup(Server, id) do
+      [{^id, ^owner, entry}] -> {:ok, entry}
+      _none_or_another_ones -> :not_found
+    end
+  end
 
   @doc false
   @spec list(owner()) :: [Entry.t()]
@@ -124,7 +139,7 @@ defmodule McpServer.Tasks do
   def local(owner) do
     # Compared as a constant: a map in a pattern would also match larger maps.
     mine = [{{:_, :"$1", :"$2"}, [{:"=:=", :"$1", {:const, owner}}], [:"$2"]}]
-    :ets.select(Server, mine)
+    for entry <- :ets.select(Server, mine), do: Entry.outline(entry)
   end
 
   @doc false
@@ -138,14 +153,21 @@ defmodule McpServer.Tasks do
   def answer(owner, id, responses, errors \\ %{}),
     do: ask(id, {:answer, owner, id, pack(responses), pack(errors)}, @remote_ms)
 
-  # The node's process stores answers until the last one has arrived.
-  defp pack(answers), do: Map.new(answers, fn {key, answer} -> {key, :erlang.term_to_binary(answer)} end)
-  defp unpack(answers), do: Map.new(answers, fn {key, answer} -> {key, :erlang.binary_to_term(answer)} end)
+  # The node's process stores answers until the last one has arrived. They count for what they are as terms, which the
+  # handler gets.
+  defp pack(answers) do
+    Map.new(answers, fn {key, answer} -> {key, {:erlang.term_to_binary(answer), Limit.held_bytes(answer)}} end)
+  end
+
+  defp unpack(answers), do: Map.new(answers, fn {key, {packed, _bytes}} -> {key, :erlang.binary_to_term(packed)} end)
 
   # Waits until the task has finished, or until it needs input from the client.
   @doc false
   @spec await(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
-  def await(owner, id), do: id |> ask({:await, owner, id}, :infinity) |> whole()
+  def await(owner, id) do
+    with {:ok, %Entry{outcome: outcome}} when outcome != nil <- ask(id, {:await, owner, id}, :infinity),
+         do: fetch(owner, id)
+  end
 
   # Waits for the client's responses to the input requests of the handler.
   @doc false
@@ -166,17 +188,20 @@ defmodule McpServer.Tasks do
   defp ask(id, question, timeout) do
     if :ets.member(Server, id),
       do: GenServer.call(Server, question, timeout),
-      else: elsewhere(id, question, timeout)
+      else: elsewhere(id, &GenServer.call({Server, &1}, question, timeout))
   end
 
-  defp elsewhere(id, question, timeout) do
+  defp elsewhere(id, ask) do
     case Home.of_session(id) do
-      {:remote, node} -> GenServer.call({Server, node}, question, timeout)
+      {:remote, node} -> ask.(node)
       :unknown -> :not_found
     end
   catch
     :exit, {:timeout, _call} = reason -> exit(reason)
+    :error, {:erpc, :timeout} = reason -> exit(reason)
     # The other node is down, and its tasks are lost.
     :exit, _reason -> :not_found
+    :error, {:erpc, _reason} -> :not_found
+    :error, {:exception, _reason, _stacktrace} -> :not_found
   end
 end

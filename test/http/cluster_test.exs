@@ -112,6 +112,36 @@ for {name, kind, place} <- [
       assert {_reply, [%{"error" => %{"code" => -32602}}]} = HttpSession.exchange(stranger, get)
     end
 
+    # Earlier, the process of all tasks sent their results to other nodes, and waited for them meanwhile.
+    test "#{kind}: a task that has ended is read on the other node beside the process of all tasks", %{
+      one: one,
+      other: other
+    } do
+      capable = [capabilities: %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}]
+      call = %{"name" => "sleep", "arguments" => %{"ms" => 1}}
+      ask = fn vm, verb, id -> HttpClient.answer(vm.server, modern("tasks/" <> verb, %{"taskId" => id}, capable)) end
+
+      %{"result" => %{"taskId" => id}} = HttpClient.answer(one.server, modern("tools/call", call, capable))
+      eventually(fn -> ask.(one, "get", id)["result"]["status"] == "completed" end)
+      :ok = HttpVm.call(one, :sys, :suspend, [McpServer.Tasks.Server])
+      assert %{"result" => %{"status" => "completed", "result" => %{"content" => [_text]}}} = ask.(other, "get", id)
+      :ok = HttpVm.call(one, :sys, :resume, [McpServer.Tasks.Server])
+
+      # What lists and acknowledgements say of it has none of its result.
+      session = HttpSession.open(one.server)
+      {_reply, [created]} = HttpSession.exchange(session, legacy("tools/call", Map.put(call, "task", %{})))
+      %{"result" => %{"task" => %{"taskId" => id}}} = created
+      wrong = %{session | server: other.server}
+      get = fn -> HttpSession.answer(wrong, legacy("tasks/get", %{"taskId" => id}))["result"]["status"] end
+      eventually(fn -> get.() == "completed" end)
+      [{^id, owner, _entry}] = HttpVm.call(one, :ets, :lookup, [McpServer.Tasks.Server, id])
+      assert [%{id: ^id, stored: nil}] = HttpVm.call(one, McpServer.Tasks, :local, [owner])
+      assert {:finished, %{stored: nil}} = HttpVm.call(other, McpServer.Tasks, :cancel, [owner, id])
+
+      assert {:ok, %{outcome: {:result, %{content: [_text]}}}} =
+               HttpVm.call(other, McpServer.Tasks, :await, [owner, id])
+    end
+
     test "#{kind}: a request that reaches the wrong node is answered by the right one", %{
       one: one,
       other: other

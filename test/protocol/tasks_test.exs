@@ -689,7 +689,7 @@ defmodule McpServer.Protocol.TasksTest do
 
       call = %{
         catalog: %{router: Router},
-        request: %{task: :default, name: "t", run_time: nil, arguments: %{}},
+        request: %{McpServer.Request.blank() | task: :default, name: "t"},
         entry: %{cancel_grace: 0},
         handler: fn _conn -> Process.sleep(:infinity) end,
         max_bytes: 0
@@ -793,6 +793,48 @@ defmodule McpServer.Protocol.TasksTest do
       settled(client, id)
       assert words.() - before < 1_000
       assert {:ok, %{"structuredContent" => %{"rows" => [1, 2 | _]}}} = tasks(client, "result", id)
+    end
+
+    # Earlier, a task kept 4 MiB of answers to questions that nobody had asked, and the data of its client uncounted.
+    test "what else a client sends with its call is not kept, or has the room of results" do
+      long = String.duplicate("x", 3 * 1024 * 1024)
+      client = open(gated(), @stateless, principal: "ada")
+      answers = %{"never asked" => put_in(@accept, ["content", "name"], long)}
+      ids = for _ <- 1..8, do: create(client, "may", Map.put(@long, "inputResponses", answers))["taskId"]
+      on_exit(fn -> expire(ids) end)
+
+      for _ <- ids do
+        assert_receive {:entered, runner}
+        :erlang.garbage_collect(runner)
+        {:binary, binaries} = Process.info(runner, :binary)
+        assert Enum.sum(for {_id, bytes, _references} <- binaries, do: bytes) < 1024 * 1024
+      end
+
+      info = %{"name" => "client", "version" => "1", "title" => String.duplicate("x", 12_000)}
+      large = open(gated(), @stateless, principal: "bob", client_info: info)
+      held = fn -> McpServer.Quota.held(McpServer.Quota.of_node(), :task_bytes, {:principal, "bob"}) end
+      before = held.()
+      %{"taskId" => other} = create(large, "may", @long)
+      on_exit(fn -> expire([other]) end)
+      assert (held.() - before) in 12_000..24_000
+    end
+
+    # Earlier, they counted as they are stored: small numbers took an eighth or less of what the handler gets.
+    test "answers count for what they are as terms" do
+      asks = fn _conn, _arguments -> input_required(a: sample("A?"), b: elicit("B?", @form)) end
+      capable = Map.put(@knows_tasks, "sampling", %{})
+      client = open(asks, @stateless, principal: "carl", client_capabilities: capable)
+      %{"taskId" => id} = create(client, "may", @long)
+      on_exit(fn -> expire([id]) end)
+      settled(client, id, ["input_required"])
+      node = McpServer.Quota.of_node()
+      held = fn -> McpServer.Quota.held(node, :task_bytes, {:principal, "carl"}) end
+      before = held.()
+      zeros = List.duplicate(List.duplicate(0, 10_000), 8)
+      content = %{"type" => "text", "text" => "A", "zeros" => zeros}
+      answer = %{"role" => "assistant", "model" => "m", "content" => content}
+      assert {:ok, _ack} = tasks(client, "update", id, %{"inputResponses" => %{"a" => answer}})
+      assert held.() - before > 1_280_000
     end
 
     # One client may use 16 of 64 MiB.

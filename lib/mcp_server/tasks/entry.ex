@@ -76,8 +76,8 @@ defmodule McpServer.Tasks.Entry do
           round: non_neg_integer()
         }
 
-  @typedoc "Answers of the client, by key."
-  @type packed_answers :: %{String.t() => binary()}
+  @typedoc "Answers of the client, by key, with their size as terms."
+  @type packed_answers :: %{String.t() => {packed :: binary(), bytes :: pos_integer()}}
 
   @related "io.modelcontextprotocol/related-task"
   @max_message_bytes 1_024
@@ -104,6 +104,10 @@ defmodule McpServer.Tasks.Entry do
     ended = %{entry | outcome: outcome, stored: stored, message: message, updated_at: now(), parked: nil}
     %{ended | pending: %{}, keys: %{}, responses: %{}, errors: %{}}
   end
+
+  @doc "The task without the data of its outcome and the answers of its client: what its status says, and lists."
+  @spec outline(t()) :: t()
+  def outline(entry), do: %{entry | stored: nil, responses: %{}, errors: %{}}
 
   @doc "The task with its whole outcome."
   @spec whole(t()) :: t()
@@ -180,7 +184,7 @@ defmodule McpServer.Tasks.Entry do
 
   # The answers that wait for the others.
   defp unread(%{responses: responses, errors: errors}),
-    do: Enum.reduce(Map.values(responses) ++ Map.values(errors), 0, &(byte_size(&1) + &2))
+    do: Enum.reduce(Map.values(responses) ++ Map.values(errors), 0, fn {_packed, bytes}, sum -> bytes + sum end)
 
   @doc "The waiting process, and the answers by the handler's keys."
   @spec resume(t()) :: {GenServer.from(), packed_answers(), packed_answers(), t()}

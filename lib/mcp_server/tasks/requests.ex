@@ -34,8 +34,11 @@ defmodule McpServer.Tasks.Requests do
 
   @doc "Answers a request about tasks."
   @spec run(Catalog.t(), Request.t(), Conn.t()) :: Answer.t()
-  def run(catalog, %Request{kind: :get_task} = request, conn),
-    do: with_task(catalog, request, conn, &state(catalog, request, &1))
+  # Only in the stateless era does the state of a task contain its outcome.
+  def run(catalog, %Request{kind: :get_task} = request, conn) do
+    get = if Revision.stateless?(request.revision), do: &Tasks.fetch/2, else: &Tasks.get/2
+    with_task(catalog, request, conn, get, &state(catalog, request, &1))
+  end
 
   def run(catalog, %Request{kind: :list_tasks} = request, conn) do
     tasks =
@@ -145,8 +148,8 @@ defmodule McpServer.Tasks.Requests do
     end
   end
 
-  defp with_task(catalog, request, conn, fun) do
-    case Tasks.get(owner(catalog, conn), request.name) do
+  defp with_task(catalog, request, conn, get \\ &Tasks.get/2, fun) do
+    case get.(owner(catalog, conn), request.name) do
       {:ok, entry} -> with_permission(catalog, request, conn, entry, fn _catalog, _index -> fun.(entry) end)
       :not_found -> not_found(request)
     end

@@ -76,17 +76,15 @@ defmodule McpServer.Tasks.Server do
     end
   end
 
-  def handle_call({:get, owner, id}, _from, state), do: {:reply, find(owner, id), state}
-
   def handle_call({:cancel, owner, id}, _from, state) do
     case find(owner, id) do
       {:ok, %Entry{outcome: nil} = entry} ->
         state = stop(state, entry)
         {entry, state} = settle(state, owner, entry, :cancelled)
-        {:reply, {:ok, entry}, state}
+        {:reply, {:ok, Entry.outline(entry)}, state}
 
       {:ok, entry} ->
-        {:reply, {:finished, entry}, state}
+        {:reply, {:finished, Entry.outline(entry)}, state}
 
       :not_found ->
         {:reply, :not_found, state}
@@ -97,14 +95,14 @@ defmodule McpServer.Tasks.Server do
     case find(owner, id) do
       {:ok, %Entry{outcome: nil} = entry} -> answer(state, owner, Entry.answer(entry, responses, errors))
       # It has ended, and its bytes are those of its outcome.
-      found -> {:reply, found, state}
+      found -> {:reply, outline(found), state}
     end
   end
 
   def handle_call({:await, owner, id}, from, state) do
     case find(owner, id) do
       {:ok, %Entry{outcome: nil}} -> {:noreply, state |> add_waiter(id, from) |> wake(id)}
-      found -> {:reply, found, state}
+      found -> {:reply, outline(found), state}
     end
   end
 
@@ -207,7 +205,7 @@ defmodule McpServer.Tasks.Server do
   # Answers are stored until the last one has arrived. Then the handler has them.
   defp answer(state, owner, entry) do
     case hold(state, entry, Entry.bytes(entry)) do
-      {:ok, state} -> {:reply, {:ok, entry}, answered(state, owner, entry)}
+      {:ok, state} -> {:reply, {:ok, Entry.outline(entry)}, answered(state, owner, entry)}
       :full -> {:reply, {:error, :no_room}, state}
     end
   end
@@ -242,6 +240,10 @@ defmodule McpServer.Tasks.Server do
     end
   end
 
+  # No answer has the data of an outcome: to send them to another node takes time.
+  defp outline({:ok, entry}), do: {:ok, Entry.outline(entry)}
+  defp outline(:not_found), do: :not_found
+
   defp put(owner, entry), do: :ets.insert(__MODULE__, {entry.id, owner, entry})
 
   defp ttl(:default, options), do: min(options.ttl, options.max_ttl)
@@ -257,7 +259,7 @@ defmodule McpServer.Tasks.Server do
   defp finish(state, owner, entry) do
     put(owner, entry)
     report(owner, Entry.status(entry))
-    reply_all(state, entry.id, {:ok, entry})
+    reply_all(state, entry.id, {:ok, Entry.outline(entry)})
   end
 
   defp report(owner, outcome),
@@ -289,7 +291,7 @@ defmodule McpServer.Tasks.Server do
     with false <- is_map_key(state.asking, id),
          [{^id, _owner, %Entry{pending: pending} = entry}] when pending != %{} <- :ets.lookup(__MODULE__, id),
          {[{asker, from} | rest], waiters} <- Map.pop(state.waiters, id) do
-      GenServer.reply(from, {:ok, entry})
+      GenServer.reply(from, {:ok, Entry.outline(entry)})
       waiters = if rest == [], do: waiters, else: Map.put(waiters, id, rest)
       %{state | waiters: waiters, asking: Map.put(state.asking, id, asker)}
     else
