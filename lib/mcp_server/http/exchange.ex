@@ -167,8 +167,14 @@ defmodule McpServer.Http.Exchange do
       else: execute({:stream, status, headers, events}, exchange, sink)
   end
 
-  defp execute({:chunk, bytes}, exchange, sink),
-    do: exchange |> counted(sink, bytes, &Sink.chunk(&1, bytes)) |> written(bytes, exchange)
+  defp execute({:chunk, bytes}, exchange, sink) do
+    write = fn sink ->
+      tell_counted(exchange, bytes)
+      Sink.chunk(sink, bytes)
+    end
+
+    exchange |> counted(sink, bytes, write) |> written(bytes, exchange)
+  end
 
   defp execute(:finish, exchange, sink) do
     demonitor(exchange)
@@ -188,6 +194,14 @@ defmodule McpServer.Http.Exchange do
   # A request for stored results keeps its place at their endpoint.
   defp counted(%{terms: %{client: :none}}, sink, _bytes, write), do: write.(sink)
   defp counted(%{terms: %{client: client}}, sink, bytes, write), do: Sink.counted(sink, client, bytes, write)
+
+  # An answer that has waited behind other bytes has counted for its owner until now.
+  defp tell_counted(%{terms: %{client: :none}}, _bytes), do: :ok
+
+  defp tell_counted(%{owner: owner, ref: ref}, bytes) do
+    if Sink.long?(bytes), do: send(owner, {:mcp_exchange, ref, {:counted, IO.iodata_length(bytes)}})
+    :ok
+  end
 
   defp written({:ok, sink}, bytes, exchange) do
     send(exchange.owner, {:mcp_exchange, exchange.ref, {:sent, IO.iodata_length(bytes)}})

@@ -78,6 +78,22 @@ defmodule McpServer.Http.ExchangeTest do
     refute_received {:mcp_exchange, ^ref, :closed}
   end
 
+  # Earlier, an answer that had waited for others counted twice while it was written.
+  test "the owner is told when a long chunk counts for the process that writes it" do
+    exchange = Exchange.own(holder())
+    ref = exchange.ref
+    Exchange.stream(exchange, 200, [], "first")
+    assert_receive {:mcp_exchange, ^ref, {:sent, 5}}
+    Exchange.chunk(exchange, String.duplicate("x", 65_536))
+    assert_receive {:mcp_exchange, ^ref, {:sent, 65_536}}
+    refute_received {:mcp_exchange, ^ref, {:counted, _bytes}}
+    Exchange.chunk(exchange, String.duplicate("x", 65_537))
+    assert_receive {:mcp_exchange, ^ref, told}
+    assert_receive {:mcp_exchange, ^ref, {:sent, 65_537}}
+    assert told == {:counted, 65_537}
+    Exchange.finish(exchange)
+  end
+
   test "the owner is told that the peer has gone" do
     exchange = Exchange.own(holder(written: :closed))
     ref = exchange.ref

@@ -85,9 +85,15 @@ defmodule McpServer.Http.Session.Transport do
   def event(transport, :mcp_http_disconnect), do: {[:closed], end_for_good(transport)}
   def event(transport, :mcp_http_ended), do: {[:closed], ended(transport)}
 
-  def event(transport, {:mcp_exchange, ref, {:sent, bytes}}) do
-    transport = if bytes > @long_bytes, do: forget_unsent(transport, ref), else: transport
+  # A shorter chunk is no answer, but what the answer waits for.
+  def event(transport, {:mcp_exchange, ref, {:counted, bytes}}) do
+    case transport.unsent do
+      %{^ref => {answer, _monitor}} when answer <= bytes -> {[], forget_unsent(transport, ref)}
+      _shorter_or_none -> {[], transport}
+    end
+  end
 
+  def event(transport, {:mcp_exchange, ref, {:sent, bytes}}) do
     case StreamCollection.find(transport.streams, ref) do
       {:ok, stream} -> sent(transport, stream, bytes)
       :error -> {[], transport}
