@@ -276,7 +276,7 @@ defmodule McpServer.ServerOptions do
     max_body_bytes_in_flight: [
       {:bytes, 64 * @gibi},
       default: 256 * @mebi,
-      doc: "all bodies that are being read or checked, and all unfinished heads",
+      doc: "all bodies that are being read or checked, all unfinished heads, and what comes ahead of an answer",
       beyond: "503"
     ],
     head_timeout: [:milliseconds, default: 10_000, doc: "how long a head may take", beyond: "408"],

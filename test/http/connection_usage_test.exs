@@ -182,6 +182,59 @@ defmodule McpServer.HttpConnectionUsageTest do
     end
   end
 
+  describe "what comes ahead of an answer" do
+    # Earlier, it counted for nobody: as long as a call or a stream lasted, its client kept 45 KB of the node's memory.
+    test "is counted with the bodies, and is the beginning of the next request" do
+      server = HttpServers.start(:listener)
+      peer = HttpClient.start(server, perform())
+      {call, _conn} = HttpScript.performing()
+      next = IO.iodata_to_binary(HttpPeer.bytes(peer, padded(modern("tools/list"), 20_000)))
+      HttpPeer.write(peer, binary_part(next, 0, 15_000))
+      # The last 4 KiB may not be counted yet.
+      eventually(fn -> in_use(server).body_bytes in 10_904..15_000 end)
+      HttpScript.tell(call, {:answer, "done"})
+      assert status(peer) == 200
+      HttpPeer.expect(peer, "POST")
+      using(server, %{connections: 1, body_bytes: 15_000})
+      HttpPeer.write(peer, binary_part(next, 15_000, byte_size(next) - 15_000))
+      assert status(peer) == 200
+      using(server, %{connections: 1})
+      HttpPeer.close(peer)
+      unused(server)
+    end
+
+    test "is not counted up to 4 KiB, and is given back when the client leaves" do
+      server = HttpServers.start(:listener)
+      peer = HttpClient.start(server, perform())
+      {_call, _conn} = HttpScript.performing()
+      HttpPeer.write(peer, String.duplicate("x", 4_096))
+      HttpPeer.write(peer, "x")
+      using(server, %{connections: 1, calls: 1, body_bytes: 4_097})
+      HttpPeer.close(peer)
+      unused(server)
+    end
+
+    test "and finds no room is dropped: the connection ends with the answer" do
+      http = [max_body_bytes_in_flight: 20_000, stream_after: 30_000]
+      limits = [limits: [max_message_bytes: 10_000], http: http]
+      server = HttpServers.start(:listener, limits)
+      peer = HttpClient.start(server, perform())
+      {call, _conn} = HttpScript.performing()
+      connection = connection(server)
+      # The process is held up until more has arrived than there is room for.
+      :erlang.suspend_process(connection)
+      HttpPeer.write(peer, String.duplicate("x", 40_000))
+      eventually(fn -> arrived?(connection, 20_001) end)
+      :erlang.resume_process(connection)
+      eventually(fn -> Process.info(connection, :message_queue_len) == {:message_queue_len, 0} end)
+      using(server, %{connections: 1, calls: 1})
+      HttpScript.tell(call, {:answer, "done"})
+      assert HttpClient.text(HttpResponse.json(HttpPeer.response(peer))) == "done"
+      assert HttpPeer.closed?(peer)
+      unused(server)
+    end
+  end
+
   describe "a body" do
     test "is counted while it comes" do
       server = HttpServers.start(:listener)

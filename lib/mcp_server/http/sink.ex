@@ -173,7 +173,7 @@ defmodule McpServer.Http.Sink do
   def next(%module{socket: socket} = sink, due, now) do
     receive do
       message when is_tuple(message) and elem(message, 0) in @own -> {message, sink}
-      {tag, ^socket, data} when tag in [:tcp, :ssl] -> sink |> module.early(data) |> next(due)
+      {tag, ^socket, data} when tag in [:tcp, :ssl] -> sink |> module.early(data) |> module.count_ahead() |> next(due)
       {tag, ^socket} when tag in [:tcp_passive, :ssl_passive] -> next(%{sink | passive?: true}, due)
       {tag, ^socket} when tag in [:tcp_closed, :ssl_closed] -> {:closed, %{sink | gone?: true}}
       {tag, ^socket, _reason} when tag in [:tcp_error, :ssl_error] -> {:closed, %{sink | gone?: true}}

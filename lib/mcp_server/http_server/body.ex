@@ -16,6 +16,8 @@ defmodule McpServer.HttpServer.Body do
   @spec read(Socket.t(), max :: pos_integer()) ::
           {:ok, binary(), Socket.t()} | {:error, :too_large | :timeout | :closed | :malformed | :full, Socket.t()}
   def read(%{body: nil} = sink, _max), do: {:ok, "", sink}
+  # There was no body, or what came ahead of the answer would not have been refused.
+  def read(%{ahead_bytes: :refused} = sink, _max), do: {:ok, "", sink}
   def read(%{body: {:empty, _continue?}} = sink, _max), do: {:ok, "", %{sink | body: nil}}
   def read(%{body: {{:length, length}, _continue?}} = sink, max) when length > max, do: {:error, :too_large, sink}
 

@@ -104,10 +104,13 @@ defmodule McpServer.HttpServer.Connection do
 
   defp answer({:denied, reason, judged}, sink) do
     Refusal.count(reason)
-    answer(judged, if(Refusal.invalid_token?(reason), do: Sink.delay_answer(sink), else: sink))
+    answer(judged, if(Refusal.invalid_token?(reason), do: delay(sink), else: sink))
   end
 
   defp answer(judged, sink), do: answer(judged, @nobody, sink)
+
+  # The request is still in the buffer: what comes meanwhile is not counted as ahead of its answer.
+  defp delay(sink), do: %{Sink.delay_answer(%{sink | body: {:empty, false}}) | body: nil}
 
   # The next request was probably sent with the same token.
   defp answer_known(judged, auth, sink) do
@@ -194,7 +197,7 @@ defmodule McpServer.HttpServer.Connection do
   defp body(:empty, _continue?), do: nil
   defp body(framing, continue?), do: {framing, continue?}
 
-  defp go_on(sink, mount_id), do: sink |> Socket.release() |> next(mount_id)
+  defp go_on(sink, mount_id), do: sink |> Socket.release() |> Socket.turn() |> next(mount_id)
 
   defp next(%{gone?: true} = sink, _mount_id), do: leave(sink)
   defp next(%{flow: flow} = sink, _mount_id) when flow != :keep_alive, do: leave(sink)

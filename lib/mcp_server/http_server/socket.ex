@@ -33,6 +33,7 @@ defmodule McpServer.HttpServer.Socket do
     gone?: false,
     ends_at: nil,
     body_bytes: 0,
+    ahead_bytes: 0,
     moved_at: 0
   ]
 
@@ -50,6 +51,7 @@ defmodule McpServer.HttpServer.Socket do
   * `:head?` – the request is a HEAD, whose response has no body
   * `:ends_at` – when the server ends, once it drains
   * `:body_bytes` – how many of the mount's body bytes the request has taken, those of an unfinished head included
+  * `:ahead_bytes` – how many it has taken for what the peer has sent ahead of the answer, or `:refused`
   * `:moved_at` – when the peer last took sent bytes
   """
   @type t :: %__MODULE__{
@@ -70,6 +72,7 @@ defmodule McpServer.HttpServer.Socket do
           gone?: boolean(),
           ends_at: integer() | nil,
           body_bytes: non_neg_integer(),
+          ahead_bytes: non_neg_integer() | :refused,
           moved_at: integer()
         }
 
@@ -78,11 +81,13 @@ defmodule McpServer.HttpServer.Socket do
   @tcp_info 11
   @tcp_established 1
 
-  # Of the plain socket. A record of TLS has up to 16 KiB, which nobody counts before it is read.
+  # Of the plain socket. A record of TLS has up to 16 KiB.
   @active 32
   @top_up 16
   @active_records 4
   @top_up_records 2
+  # What few clients send ahead of an answer is not counted.
+  @uncounted 4 * 1024
   # After a longer request the rest of the buffer is copied.
   @small_request 32 * 1024
   # The stall timeout applies to each piece of this size, not to the whole answer.
@@ -171,6 +176,39 @@ defmodule McpServer.HttpServer.Socket do
   @spec early(t(), binary()) :: t()
   def early(%{buffer: "", packets: packets} = sink, data), do: %{sink | buffer: data, packets: packets + 1}
   def early(%{packets: packets} = sink, data), do: %{sink | buffer: sink.buffer <> data, packets: packets + 1}
+
+  @doc """
+  Counts what the peer has sent ahead of the answer that it waits for, as it counts while a request is read. Without room
+  for it, it is dropped and nothing more is read: the connection ends with this answer.
+  """
+  @spec count_ahead(t()) :: t()
+  # Bytes of the request itself are counted when its body is read.
+  def count_ahead(%{body: body} = sink) when body != nil and sink.ahead_bytes != :refused, do: sink
+  def count_ahead(%{ahead_bytes: :refused} = sink), do: %{sink | buffer: ""}
+
+  def count_ahead(%{buffer: buffer, ahead_bytes: counted} = sink) when byte_size(buffer) <= counted + @uncounted,
+    do: sink
+
+  def count_ahead(%{buffer: buffer, ahead_bytes: counted} = sink) do
+    case Quota.take(sink.account.quota, :body_bytes, Sink.address(sink), byte_size(buffer) - counted) do
+      # The buffer has room for as much again, and may be there for long.
+      :ok -> %{sink | buffer: :binary.copy(buffer), ahead_bytes: byte_size(buffer)}
+      :full -> refuse_ahead(sink)
+    end
+  end
+
+  defp refuse_ahead(sink) do
+    sink = give_back(sink, sink.ahead_bytes)
+    setopts(sink, active: false)
+    # As after a body that was not read, the client gets its answer before the connection is reset.
+    leave(%{sink | buffer: "", body: {:chunked, false}, ahead_bytes: :refused, passive?: true})
+  end
+
+  @doc "Begins the next request: what was sent ahead is the beginning of it."
+  @spec turn(t()) :: t()
+  def turn(%{ahead_bytes: 0} = sink), do: sink
+  def turn(%{ahead_bytes: :refused} = sink), do: %{sink | ahead_bytes: 0}
+  def turn(%{ahead_bytes: bytes} = sink), do: %{sink | ahead_bytes: 0, body_bytes: bytes}
 
   @doc """
   Whether the peer has disconnected, for a passive socket: unread bytes before the end of the stream hide it. The system
@@ -375,9 +413,18 @@ defmodule McpServer.HttpServer.Socket do
   def release(%{body_bytes: 0, head: nil} = sink), do: sink
   def release(%{body_bytes: 0} = sink), do: %{sink | head: nil}
 
-  def release(%{body_bytes: bytes} = sink) do
-    Quota.give(sink.account.quota, :body_bytes, Sink.address(sink), bytes)
-    %{sink | body_bytes: 0, head: nil}
+  # What is still in the buffer has come ahead of this answer, and goes on counting.
+  def release(%{body_bytes: bytes, body: nil, ahead_bytes: 0, buffer: buffer} = sink)
+      when byte_size(buffer) > @uncounted do
+    kept = min(bytes, byte_size(buffer))
+    %{give_back(sink, bytes - kept) | body_bytes: 0, ahead_bytes: kept, head: nil}
+  end
+
+  def release(%{body_bytes: bytes} = sink), do: %{give_back(sink, bytes) | body_bytes: 0, head: nil}
+
+  defp give_back(sink, bytes) do
+    :ok = Quota.give(sink.account.quota, :body_bytes, Sink.address(sink), bytes)
+    sink
   end
 
   defp send_all(%{gone?: true} = sink, _bytes), do: {:closed, sink}
