@@ -8,6 +8,7 @@ defmodule McpServer.HttpRestTest do
 
   alias McpServer.{DualResponse, HttpRouter, HttpServer, JSON, RestServers}
   alias McpServer.DualResponse.Error
+  alias McpServer.DualResponses.FailingStore
 
   @moduletag :capture_log
 
@@ -266,6 +267,54 @@ defmodule McpServer.HttpRestTest do
       for {_peer, pid} <- held, do: send(pid, :go)
       for {peer, _pid} <- held, do: assert(HttpPeer.response(peer).status == 200)
       eventually(fn -> RestServers.ask(http, "GET", path(eves), as.("eve")).status == 200 end)
+    end
+
+    # Earlier, one client could sort 64 times 100,000 rows at once, for a row each.
+    rest "few sorts of many rows run at once, and fewer of one client", %{kind: kind} do
+      results = server(store: FailingStore)
+      http = RestServers.start(kind, results, identify: &__MODULE__.subject/1)
+      names = for n <- 1..4, do: "sorts #{n}"
+      created = for name <- names, into: %{}, do: {name, create!(results, 5_001, persist: :rows, subject: name)}
+      sorted = ~s({"limit":1,"sort":{"field":"n","order":"desc"}})
+      test = self()
+
+      ask = fn name, body ->
+        [headers: [{"content-type", "application/json"} | bearer(name)], body: body]
+        |> then(&RestServers.ask(http, "POST", path(created[name]), &1))
+      end
+
+      assert JSON.decode!(ask.("sorts 1", sorted).body)["data"] == [%{"n" => 5_000, "text" => "row 5000"}]
+
+      FailingStore.fail(results, :rows, fn ->
+        send(test, {:sorting, self()})
+        receive do: (:go -> {:ok, [%{"n" => 0, "text" => "row 0"}]})
+      end)
+
+      start = fn name ->
+        options = [headers: [{"content-type", "application/json"} | bearer(name)], body: sorted]
+        peer = HttpPeer.connect(http.port)
+        :ok = HttpPeer.send_request(peer, RestServers.request("POST", path(created[name]), options))
+        assert_receive {:sorting, pid}, 30_000
+        {peer, pid}
+      end
+
+      held = for name <- tl(names), _ <- 1..2, do: start.(name)
+      assert ask.("sorts 2", sorted).status == 503
+      held = [start.("sorts 1"), start.("sorts 1") | held]
+      stranger = create!(results, 5_001, persist: :rows, subject: "sorts 5")
+      assert RestServers.ask(http, "GET", path(stranger), headers: bearer("sorts 5")).status == 200
+
+      refused =
+        RestServers.ask(http, "POST", path(stranger),
+          headers: [{"content-type", "application/json"} | bearer("sorts 5")],
+          body: sorted
+        )
+
+      assert {refused.status, HttpResponse.header(refused, "retry-after") != nil} == {503, true}
+      FailingStore.heal(results, :rows)
+      for {_peer, pid} <- held, do: send(pid, :go)
+      for {peer, _pid} <- held, do: assert(HttpPeer.response(peer).status == 200)
+      eventually(fn -> ask.("sorts 2", sorted).status == 200 end)
     end
 
     # Earlier, requests that were not identified yet could take all places.

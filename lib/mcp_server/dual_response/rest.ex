@@ -60,7 +60,7 @@ defmodule McpServer.DualResponse.Rest do
   @behaviour McpServer.Http.Route
 
   alias McpServer.DualResponse
-  alias McpServer.DualResponse.{Error, Resource, Sorting}
+  alias McpServer.DualResponse.{Error, Resource, SortedRows, Sorting}
   alias McpServer.DualResponse.Rest.{Access, Dispatcher, Endpoint, Options, Rows, Service}
   alias McpServer.Http.Overload
   alias McpServer.JSON
@@ -143,10 +143,12 @@ defmodule McpServer.DualResponse.Rest do
 
   defp serve_wanted(rest, wanted, request) do
     case select(rest, wanted, request.body) do
-      {:ok, selection} -> answer(rest, wanted, selection, Map.get(request, :caller, request), fn _identity -> :ok end)
+      {:ok, selection} -> answer(rest, wanted, selection, Map.get(request, :caller, request), &unlimited/2)
       {:answer, status, headers, body} -> {status, headers, body}
     end
   end
+
+  defp unlimited(_identity, _sorts?), do: {:ok, fn -> :ok end}
 
   defp with_headers({:stream, status, headers, rows}, more), do: {:stream, status, headers ++ more, rows}
   defp with_headers({status, headers, body}, more), do: {status, headers ++ more, body}
@@ -158,19 +160,26 @@ defmodule McpServer.DualResponse.Rest do
 
   def select(_rest, _wanted, _body), do: {:ok, nil}
 
-  # `take` takes a place for the identified client.
+  # `take` takes a place for the identified client, and another one for the time of a sort. It returns a function that
+  # gives back the second one.
   @doc false
   @spec answer(t(), Endpoint.wanted(), Endpoint.selection() | nil, Access.caller(), take) :: response()
-        when take: (DualResponse.identity() | :any -> :ok | :full)
+        when take: (DualResponse.identity() | :any, sorts? :: boolean() -> {:ok, (() -> :ok)} | :full)
   def answer(rest, {action, _id, form, _capability} = wanted, selection, caller, take) do
     with {:ok, resource, identity} <- Access.admit(rest, wanted, caller),
-         :ok <- take.(identity) do
-      act(rest, {action, form}, resource, selection, identity)
+         {:ok, sorted} <- take.(identity, sorts?(resource, selection)) do
+      answer = act(rest, {action, form}, resource, selection, identity)
+      :ok = sorted.()
+      answer
     else
       {:refused, answer} -> answer
       :full -> full(rest)
     end
   end
+
+  # Few rows are sorted in a moment, and queries sort elsewhere.
+  defp sorts?(%{persist: :rows, total_count: total}, {_offset, _limit, [_key | _more]}), do: total > SortedRows.batch()
+  defp sorts?(_resource, _selection), do: false
 
   @doc false
   @spec full(t()) :: Endpoint.answer()

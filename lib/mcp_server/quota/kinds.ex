@@ -28,6 +28,7 @@ defmodule McpServer.Quota.Kinds do
           | :subscription_bytes
           | :requests
           | :identifications
+          | :sorts
           | :sessions
           | :event_bytes
           | :session_value_bytes
@@ -103,6 +104,8 @@ defmodule McpServer.Quota.Kinds do
     requests: Map.merge(@of_server, %{of: :endpoint, limit: :max_requests}),
     # Of them, those of which only the address is known yet.
     identifications: Map.merge(@of_server, %{of: :endpoint, limit: :max_requests, client: :address}),
+    # Sorts of many stored rows: each takes a scheduler for up to a second, and tens of megabytes.
+    sorts: Map.merge(@of_server, %{of: :endpoint, limit: 8, share: {:count, 2}}),
     sessions: Map.merge(@of_node, %{limit: :max_sessions, unit: :count}),
     tasks: Map.merge(@of_node, %{limit: :max_tasks, unit: :count, share: {:count, :max_tasks_per_owner}}),
     task_bytes: Map.put(@of_node, :limit, :max_bytes),

@@ -140,7 +140,7 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
 
     answer =
       case take_share(rest, :identifications, address) do
-        :ok -> Rest.answer(rest, wanted, selection, caller, &identified(rest, &1, peer, address))
+        :ok -> Rest.answer(rest, wanted, selection, caller, &identified(rest, &1, &2, {peer, address}))
         :full -> Rest.full(rest)
       end
 
@@ -159,11 +159,16 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   end
 
   # Whoever is identified has the share of a client in place of that of an address.
-  defp identified(rest, identity, peer, address) do
+  defp identified(rest, identity, sorts?, {peer, address}) do
     if address, do: Quota.give(Quota.own(rest.quota), :identifications, address, 1)
-    principal = principal(identity)
-    Dirty.work_for(principal, peer)
-    take_share(rest, :requests, Client.new(principal, peer))
+    client = Client.new(principal(identity), peer)
+    Dirty.work_for(client)
+    with :ok <- take_share(rest, :requests, client), do: if(sorts?, do: sort(rest, client), else: {:ok, fn -> :ok end})
+  end
+
+  defp sort(rest, client) do
+    quota = Quota.own(rest.quota)
+    with :ok <- Quota.take(quota, :sorts, client, 1), do: {:ok, fn -> Quota.give(quota, :sorts, client, 1) end}
   end
 
   # Given back at the end of this process.
