@@ -12,6 +12,8 @@ defmodule McpServer.DualResponse.Room do
   alias McpServer.Quota
 
   @batch 100
+  # How many of the largest holders are asked for resources that are not pinned, before the store looks for any.
+  @tries 8
 
   @doc "Whether a resource can fit into the store at all."
   @spec check(Options.t(), Resource.t()) :: :ok | {:error, Error.t()}
@@ -88,11 +90,18 @@ defmodule McpServer.DualResponse.Room do
     end
   end
 
-  defp of_largest(_options, _resource, []), do: {:ok, []}
+  defp of_largest(options, resource, holders, tries \\ @tries)
 
-  defp of_largest(options, resource, [{holder, _size} | others] = holders) do
+  # Each try may be a query, so not every holder with pinned resources alone is asked about. Whoever creates then loses
+  # its own before anybody else does: otherwise those who pin could let one of them displace all others.
+  defp of_largest(options, resource, holders, tries) when holders == [] or tries == 0 do
+    with {:ok, []} <- without(resource, 1, &Storage.least_used_of(options, Resource.holder(resource), &1)),
+         do: without(resource, 1, &Storage.least_used(options, &1))
+  end
+
+  defp of_largest(options, resource, [{holder, _size} | others] = holders, tries) do
     case without(resource, surplus(options, holders), &Storage.least_used_of(options, holder, &1)) do
-      {:ok, []} -> of_largest(options, resource, others)
+      {:ok, []} -> of_largest(options, resource, others, tries - 1)
       keys_or_error -> keys_or_error
     end
   end

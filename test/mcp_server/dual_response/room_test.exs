@@ -6,7 +6,27 @@ defmodule McpServer.DualResponse.RoomTest do
 
   alias McpServer.DualResponse
   alias McpServer.DualResponse.Error
+  alias McpServer.DualResponse.Store
   alias McpServer.DualResponses.FailingStore
+
+  defmodule CountingStore do
+    @moduledoc false
+    # `Store.ETS`, which tells the calling process when it is asked for the least used resources of a holder.
+    @behaviour Store
+
+    for {name, arity} <- Store.behaviour_info(:callbacks), {name, arity} in Store.ETS.__info__(:functions) do
+      arguments = Macro.generate_arguments(arity, __MODULE__)
+
+      @impl true
+      def unquote(name)(unquote_splicing(arguments)) do
+        tell(unquote(name))
+        apply(Store.ETS, unquote(name), unquote(arguments))
+      end
+    end
+
+    defp tell(:least_used_of), do: send(self(), :asked_of_one)
+    defp tell(_callback), do: :ok
+  end
 
   defp kept(name) do
     {:ok, %{store: store, ref: ref}} = DualResponse.settings(name)
@@ -101,6 +121,29 @@ defmodule McpServer.DualResponse.RoomTest do
       ada = ids(name, 3, subject: "ada")
       more = ids(name, 1, subject: "bob")
       assert subjects(name, [bob | ada] ++ more) == [ada: 2, bob: 2]
+    end
+
+    # Earlier, each creation in such a store asked about every holder.
+    test "of whoever creates gives way when the largest have pinned all of theirs, and then the least recently used" do
+      name = server(max_resources: 40, store: CountingStore)
+      [old, _newer] = ids(name, 2, subject: "ada")
+      ids(name, 2, subject: "bob")
+
+      for n <- 1..12, _ <- 1..3 do
+        id = create!(name, 3, subject: "pins #{n}").resource_id
+        assert DualResponse.pin_resource(name, id, %{subject: "pins #{n}"})
+      end
+
+      refute_received :asked_of_one
+      [first] = ids(name, 1, subject: "carl")
+      # The eight largest, and carl.
+      for _ <- 1..9, do: assert_received(:asked_of_one)
+      refute_received :asked_of_one
+      assert subjects(name, [old]) == []
+      [second] = ids(name, 1, subject: "carl")
+      assert subjects(name, [first, second]) == [carl: 1]
+      assert sizes(name)["ada"] == 1
+      assert kept(name).resources == 40
     end
 
     test "is counted at zero when all is deleted" do
