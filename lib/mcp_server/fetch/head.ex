@@ -92,6 +92,22 @@ defmodule McpServer.Fetch.Head do
     end
   end
 
-  # RFC 9112, section 5.2.
-  defp unfolded(value), do: String.replace(value, ~r/[ \t]*\r?\n[ \t]+/, " ")
+  # RFC 9112, section 5.2. In time that is linear, whatever the white space.
+  defp unfolded(value) do
+    case :binary.split(value, "\n", [:global]) do
+      [line] -> line
+      lines -> Enum.map_join(lines, " ", &(&1 |> without_begin() |> without_end()))
+    end
+  end
+
+  defp without_begin(<<first, rest::binary>>) when first in [?\s, ?\t], do: without_begin(rest)
+  defp without_begin(line), do: line
+
+  defp without_end(""), do: ""
+
+  defp without_end(line) do
+    if :binary.last(line) in [?\s, ?\t, ?\r],
+      do: line |> binary_part(0, byte_size(line) - 1) |> without_end(),
+      else: line
+  end
 end
