@@ -213,6 +213,37 @@ defmodule McpServer.Client.HostileServerTest do
     end
   end
 
+  # Earlier, the answer to initialize was kept until the end of its stream, and all that came with it.
+  test "a stream that opens a session is read up to its answer, and no further than 64 MiB" do
+    opened = ~s({"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}})
+    stream = ScriptedServer.head(200, [{"content-type", "text/event-stream"}])
+
+    answered = fn connection ->
+      ScriptedServer.push(connection, [stream, "data: ", opened, "\n\n"])
+      ScriptedServer.wait(connection)
+    end
+
+    link = link(ScriptedServer.start(fn _request -> answered end))
+    send_message(link, initialize(1))
+    assert %{"id" => 1, "result" => %{"protocolVersion" => "2025-11-25"}} = answer(link)
+    stop_supervised!(Http)
+
+    noise =
+      ~s(data: {"jsonrpc":"2.0","method":"notifications/x","params":{"a":"#{String.duplicate("x", 1_000_000)}"}}\n\n)
+
+    endless = fn connection ->
+      ScriptedServer.push(connection, stream)
+      ScriptedServer.flood(connection, noise)
+    end
+
+    server = ScriptedServer.start(fn _request -> endless end)
+    link = link(server)
+    send_message(link, initialize(1))
+    text = "the server sends too much before its answer"
+    assert {:failed, 1, %Error{kind: :protocol, message: ^text}} = answer(link)
+    assert ScriptedServer.flooded(server) < 80_000_000
+  end
+
   # Earlier, its senders waited without end.
   test "each request of a batch gets its answer or an error" do
     missing = %{"code" => -32_603, "message" => "does not answer this request of the batch"}

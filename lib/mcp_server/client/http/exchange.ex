@@ -8,20 +8,22 @@ defmodule McpServer.Client.Http.Exchange do
   alias McpServer.DualResponse.Client.Failure
   alias McpServer.Fetch
   alias McpServer.Fetch.{Body, Socket}
-  alias McpServer.JSON
+  alias McpServer.{JSON, Limit}
 
   @typedoc """
   `send` gets each message as it arrives. `retry_ms` is how long a server that refuses connections is retried, `timeout`
-  the total time of all waits for an answer, both in milliseconds. The other fields are the link's.
+  the total time of all waits for an answer, both in milliseconds. `held_bytes` counts the answers that `hold/4` keeps.
+  The other fields are the link's.
   """
   @type context :: %{
-          url: String.t(),
-          headers: [{String.t(), String.t()}],
-          tls: keyword(),
-          session: Headers.session(),
-          retry_ms: non_neg_integer(),
-          timeout: pos_integer(),
-          send: (term() -> term())
+          required(:url) => String.t(),
+          required(:headers) => [{String.t(), String.t()}],
+          required(:tls) => keyword(),
+          required(:session) => Headers.session(),
+          required(:retry_ms) => non_neg_integer(),
+          required(:timeout) => pos_integer(),
+          required(:send) => (term() -> term()),
+          optional(:held_bytes) => :atomics.atomics_ref()
         }
 
   @type outcome :: {:ok, headers :: [{String.t(), String.t()}]} | {:error, Error.t() | :session_lost}
@@ -52,13 +54,26 @@ defmodule McpServer.Client.Http.Exchange do
     end
   end
 
-  @doc "Sends a message. Answers for which `hold?` is true are not delivered, but returned with the outcome."
+  @doc """
+  Sends a message. Answers for which `hold?` is true are not delivered, but returned with the outcome: at most 64 MiB.
+  Nothing is read after the last answer.
+  """
   @spec hold(context(), map() | Batch.t(), Headers.parameters(), (term() -> boolean())) :: {outcome(), [term()]}
   def hold(%{send: deliver} = context, message, parameters, hold?) do
     here = self()
     mark = make_ref()
-    hold = &if(hold?.(&1), do: send(here, {mark, &1}), else: deliver.(&1))
-    outcome = post(%{context | send: hold}, message, parameters)
+    bytes = :atomics.new(1, [])
+
+    hold = fn received ->
+      if hold?.(received) do
+        :atomics.add(bytes, 1, Limit.held_bytes(received))
+        send(here, {mark, received})
+      else
+        deliver.(received)
+      end
+    end
+
+    outcome = context |> Map.merge(%{send: hold, held_bytes: bytes}) |> post(message, parameters)
     {outcome, held(mark)}
   end
 
@@ -257,20 +272,28 @@ defmodule McpServer.Client.Http.Exchange do
 
     cond do
       outcome == :too_large -> {:error, Error.new(:protocol, "an event of the server is too large")}
+      outcome == :too_much -> {:error, Error.new(:protocol, "the server sends too much before its answer")}
       open != [] and fault != nil -> {:error, fault}
       true -> {:ok, events, open}
     end
   end
 
+  # What is held is delivered at the end, so a stream that goes on would keep its answer back.
+  defp events(body, events, {[], _fault} = answered, %{held_bytes: _bytes}), do: ended(:over, body, events, answered)
+
   defp events(body, events, open, context) do
-    with {:ok, bytes, body} <- Body.next(body),
+    with :ok <- room(context),
+         {:ok, bytes, body} <- Body.next(body),
          {:ok, texts, events} <- Events.take(events, bytes) do
       events(body, events, Enum.reduce(texts, open, &event(&1, &2, context)), context)
     else
-      {:error, :too_large} -> ended(:too_large, body, events, open)
+      {:error, reason} when reason in [:too_large, :too_much] -> ended(reason, body, events, open)
       _ended -> ended(:over, body, events, open)
     end
   end
+
+  defp room(%{held_bytes: bytes}), do: if(:atomics.get(bytes, 1) <= @max_body_bytes, do: :ok, else: {:error, :too_much})
+  defp room(_context), do: :ok
 
   defp ended(outcome, body, events, open) do
     Socket.close(body.socket)
