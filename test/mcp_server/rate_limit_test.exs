@@ -148,7 +148,7 @@ defmodule McpServer.RateLimitTest do
     @tag :tmp_dir
     test "counts once, on every way, and the next call is refused", %{tmp_dir: tmp_dir} do
       for {way, ask} <- ways(RateRouter, tmp_dir),
-          {tool, done} <- [{"confirmed", "done"}, {"stateless", "done, nil"}] do
+          {tool, done} <- [{"confirmed", "done"}, {"inner", "done"}, {"stateless", "done, nil"}] do
         params = %{"name" => tool, "arguments" => %{"who" => "asks #{way}"}}
         assert {%{"result" => result}, ["Sure?"]} = ask.("tools/call", params, @accepted)
         assert {way, text(result)} == {way, done}

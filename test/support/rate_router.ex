@@ -70,6 +70,16 @@ defmodule McpServer.RateRouter do
     end
   end
 
+  # Nobody is limited by the first of them.
+  scope do
+    plug RateLimit, limit: 1, per: @hour, by: {Handlers, :nobody}
+
+    tool "inner", "Asks for consent", Handlers, :confirmed do
+      input_field "who", "Who asks", :string, required: true
+      plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
+    end
+  end
+
   tool "stateless", "Asks without a state", Handlers, :asks do
     input_field "who", "Who asks", :string, required: true
     plug RateLimit, limit: 1, per: @hour, by: {Handlers, :who}
@@ -130,5 +140,6 @@ defmodule McpServer.RateRouter.Handlers do
 
   defp sure(text \\ "Sure?"), do: elicit(text, %{"type" => "object", "properties" => %{}})
 
+  def nobody(_conn), do: nil
   def who(conn), do: if(conn.called.arguments["who"] != "friend", do: conn.called.arguments["who"])
 end

@@ -9,6 +9,8 @@ defmodule McpServer.RateLimit.Answers do
   alias McpServer.{Conn, Quota, RequestState}
   alias McpServer.Quota.Client
 
+  # Plugs are nested, and so are their marks: a plug takes the outer one.
+
   @typedoc "The mark of a state: its row in the table, and the number of answers that the call still has."
   @type mark :: {id :: binary() | nil, left :: non_neg_integer()}
 
@@ -23,7 +25,7 @@ defmodule McpServer.RateLimit.Answers do
     :ok
   end
 
-  @doc "Takes the mark from the state of a call."
+  @doc "Takes the mark of the calling plug from the state of a call."
   @spec open(Conn.t()) :: {mark() | nil, Conn.t()}
   def open(%Conn{state: {:mcp_counted, mark, state}} = conn), do: {mark, %{conn | state: state}}
   def open(conn), do: {nil, conn}
@@ -49,6 +51,10 @@ defmodule McpServer.RateLimit.Answers do
   Puts a mark into the state of a question to the client, if the handler returned one. Without answers left it needs none.
   """
   @spec mark(term(), Client.t(), left :: non_neg_integer()) :: term()
+  # Otherwise this plug would take the mark of an inner one.
+  def mark({:input_required, inputs, {:mcp_counted, _mark, _state} = state}, _client, 0),
+    do: {:input_required, inputs, {:mcp_counted, {nil, 0}, state}}
+
   def mark(returned, _client, 0), do: returned
   # This is no question, but a mistake of the handler.
   def mark({:input_required, inputs, nil} = returned, _client, _left) when inputs == %{}, do: returned
