@@ -133,5 +133,5 @@ defmodule McpServer.Console.Questions do
   end
 
   defp shown(value) when is_binary(value), do: Text.safe(value)
-  defp shown(value), do: McpServer.JSON.encode!(value)
+  defp shown(value), do: Text.inline(value)
 end

@@ -16,6 +16,10 @@ defmodule McpServer.Console.Text do
   @spec json(term()) :: String.t()
   def json(value), do: value |> JSON.encode!(pretty: true) |> escaped()
 
+  @doc "A value as JSON on one line."
+  @spec inline(term()) :: String.t()
+  def inline(value), do: value |> JSON.encode!() |> escaped()
+
   # JSON escapes only the first 32. The others can be in strings alone, and none is beyond the 16 bits of an escape.
   defp escaped(json) do
     String.replace(json, obeyed(), fn <<character::utf8>> ->

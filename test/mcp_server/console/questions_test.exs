@@ -53,6 +53,13 @@ defmodule McpServer.Console.QuestionsTest do
               ]}
   end
 
+  test "a default controls no terminal" do
+    days = %{"type" => "array", "items" => %{"type" => "string"}, "default" => ["\u009B2J", "\u202E"]}
+    {_answer, [prompt | _more]} = answer("elicitation/create", form(%{"days" => days}), [""])
+    assert prompt =~ ~S(["\u009B2J","\u202E"])
+    refute prompt =~ ~r/[\x{80}-\x{9F}\x{202A}-\x{202E}]/u
+  end
+
   test "an empty line leaves out what may be left out, and is asked again for what may not" do
     properties = %{"name" => %{"type" => "string"}, "note" => %{"type" => "string"}}
 
