@@ -36,6 +36,28 @@ defmodule McpServer.ArchitectureTest do
     assert lines == []
   end
 
+  # Earlier, the examples of two modules were never run.
+  test "every example of the documentation is run" do
+    # What is typed into a shell of an application.
+    shown = ["McpServer", "McpServer.Generator.Phoenix", "McpServer.IEx", "McpServer.Router"]
+
+    run =
+      for file <- Path.wildcard(Path.expand("**/*_test.exs", __DIR__)),
+          [_line, module] <- Regex.scan(~r/^ *doctest\(?\s*([\w.]+)/m, File.read!(file)),
+          do: module
+
+    examples =
+      for file <- Path.wildcard("lib/**/*.ex"),
+          text = File.read!(file),
+          text =~ ~r/^ *iex> /m,
+          [_line, module] = Regex.run(~r/^defmodule ([\w.]+) do/m, text),
+          # A test may have an alias of it.
+          not Enum.any?(run, &(module == &1 or String.ends_with?(module, "." <> &1))),
+          do: module
+
+    assert Enum.sort(examples) == Enum.sort(shown)
+  end
+
   # Maps a module to the functions of other modules that it calls.
   defp calls do
     {:ok, modules} = :application.get_key(:mcp_server, :modules)

@@ -49,8 +49,8 @@ defmodule McpServer.Outline do
   @doc """
   The outline of a term.
 
-      iex> McpServer.Outline.of({:error, "secret", %{user: "ada", age: 36}})
-      ~s({:error, #String<6 bytes>, %{age: 36, user: #String<3 bytes>}})
+      iex> McpServer.Outline.of({:error, "secret", 36, %{user: "ada"}})
+      ~s({:error, #String<6 bytes>, 36, %{user: #String<3 bytes>}})
       iex> McpServer.Outline.of([%{"token" => "secret"}, ~c"secret", %URI{host: "secret"}])
       "[#Map<1 key>, #Charlist<...>, #URI<...>]"
   """

@@ -141,6 +141,27 @@ defmodule McpServer.HttpAuthTest do
       end
     end
 
+    # RFC 6750 section 3: clients probe with a GET, and a wrong request must tell them where to log in.
+    on_both "that are missing: the challenge comes before all else that is wrong", context do
+      server = serve(context)
+      granted = bearer(token(context))
+
+      for {request, status} <- [
+            {request("PUT"), 405},
+            {request("GET"), 400},
+            {request("GET", [{"accept", "text/html"}]), 406},
+            {request("DELETE"), 400},
+            {post("{", [{"content-type", "text/plain"}]), 415},
+            {post("{", [{"content-encoding", "gzip"}]), 415},
+            {post("{", [{"accept", "text/html"}]), 406},
+            {post("{", [{"content-length", "9999999"}]), 413},
+            {post("{"), 400}
+          ] do
+        assert {401, "Bearer " <> @tail, _message} = ask(server, [], request)
+        assert {^status, nil, _message} = ask(server, granted, request)
+      end
+    end
+
     @tag req: ["T2", "R10"]
     on_both "that are malformed: 400", context do
       server = serve(context)

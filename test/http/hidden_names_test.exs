@@ -185,6 +185,32 @@ defmodule McpServer.HttpHiddenNamesTest do
     HttpScript.tell(call, {:answer, "done"})
   end
 
+  both "without a place of the client's share, in both eras",
+       [router: Router, identify: &who/1, http: [max_calls: 4, max_share: 25, max_tool_share: 100]],
+       %{server: server} do
+    session = HttpSession.open(server, "2025-11-25", headers: [{"authorization", "Bearer eve"}])
+    stateless = &as(modern(&1, &2), "eve")
+    calls = fill(server, &as(modern(&1, &2, id: &3), "eve"), System.schedulers_online())
+
+    for {message, status} <- [
+          {stateless, 503},
+          {&HttpSession.of(session, legacy(&1, &2, id: "next")), 429}
+        ] do
+      for {hidden, absent} <- pairs(message) do
+        outcome = outcome(server, hidden)
+        assert outcome(server, absent) == outcome
+      end
+
+      assert {^status, _headers, _text} = outcome(server, message |> pairs() |> hd() |> elem(1))
+    end
+
+    # The server has places: another client is answered.
+    absent = {as(modern("tools/call", %{"name" => "absent"}), "ada"), "absent"}
+    assert {200, _headers, text} = outcome(server, absent)
+    assert text =~ "not found"
+    for call <- calls, do: HttpScript.tell(call, {:answer, "done"})
+  end
+
   # Earlier, a check that outlived the tool's timeout: ended a call of this tool only.
   test "a tool's time tells nothing" do
     server = HttpServers.start(:listener, router: Brief)

@@ -118,6 +118,7 @@ defmodule McpServer.HttpIdentityTest do
             {request("DELETE"), 400},
             {delete([{"mcp-protocol-version", "1999-01-01"}]) |> of_session("none"), 400},
             {post("{", [{"content-type", "text/plain"}]), 415},
+            {post("{", [{"content-encoding", "gzip"}]), 415},
             {post("{", [{"accept", "text/html"}]), 406},
             {post("{", [{"content-length", "9999999"}]), 413}
           ] do

@@ -17,7 +17,9 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
 
     # `quiet` has no sessions when a test begins, and those of `short` end soon.
     setup_all do
-      [one, other] = for _ <- 1..2, do: vm(identify: &HttpVm.identify/1, http: [idle_timeout: @idle_timeout])
+      [one, other] =
+        for _ <- 1..2, do: vm(identify: &HttpVm.identify/1, http: [idle_timeout: @idle_timeout, keep_alive: 50])
+
       {:ok, one: one, other: other, quiet: vm(drain: 60_000), short: vm(http: [session_lifetime: 500])}
     end
 
@@ -107,6 +109,50 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
 
       assert HttpSession.status(at(session, other), get_stream([{"last-event-id", "1-0"}])) == 400
       assert HttpSession.status(at(session, other), get_stream([{"last-event-id", "x"}])) == 400
+    end
+
+    # Earlier, the stream of every node counted from 0, so that a resume elsewhere skipped events and repeated others.
+    test "#{kind}: a client that changes nodes gets the events of each once, under ids of their own",
+         %{one: one, other: other} do
+      session = HttpSession.open(one.server)
+      change = fn vm -> HttpVm.call(vm, Changes, :tools_changed, [HttpRouter]) end
+      first = HttpSession.get(session)
+      %{id: begun, data: ""} = event(first)
+      change.(one)
+      %{id: seen} = changed(first)
+      HttpPeer.cut(first)
+
+      # The other node has none of these events.
+      there = HttpSession.get(at(session, other), seen)
+      %{id: begun_there, data: ""} = event(there)
+      change.(other)
+      %{id: seen_there} = changed(there)
+      HttpPeer.cut(there)
+
+      # Back at the first: what the client has seen there is not repeated, and the next change is there.
+      again = HttpSession.get(session, seen_there)
+      %{id: begun_again, data: ""} = event(again)
+      change.(one)
+      %{id: last} = changed(again)
+      HttpPeer.cut(again)
+
+      # On the node of the event, a resume brings what the client has missed, and only that.
+      change.(other)
+      resumed = HttpSession.get(at(session, other), seen_there)
+      %{id: missed} = changed(resumed)
+      change.(other)
+      %{id: next} = changed(resumed)
+      ids = [begun, seen, begun_there, seen_there, begun_again, last, missed, next]
+      assert Enum.uniq(ids) == ids
+    end
+
+    # The next event that is no comment.
+    defp event(peer), do: with(%{data: nil} <- HttpPeer.event(peer), do: event(peer))
+
+    defp changed(peer) do
+      %{data: text} = event = event(peer)
+      assert %{"method" => "notifications/tools/list_changed"} = McpServer.JSON.decode!(text)
+      event
     end
 
     test "#{kind}: a changed byte, another principal, secret or mount: 404, as for an id that never was",

@@ -82,6 +82,20 @@ defmodule McpServer.HttpSessionsTest do
       assert HttpSession.delete(session).status == 204
     end
 
+    # Earlier, the client of such a version was told that _meta must be an object.
+    both "names the versions of the server to a client of a future one", %{server: server} do
+      session = HttpSession.open(server)
+      data = %{"supported" => revisions(), "requested" => "2099-01-01"}
+      error = %{"code" => -32022, "message" => "Unsupported protocol version", "data" => data}
+
+      for request <- [legacy("ping", %{}, id: 7), legacy_call("echo", %{"text" => "x"}, id: 7)] do
+        {response, [message]} =
+          HttpSession.exchange(session, with_headers(request, [{"mcp-protocol-version", "2099-01-01"}]))
+
+        assert {response.status, message} == {400, %{"jsonrpc" => "2.0", "id" => 7, "error" => error}}
+      end
+    end
+
     both "one that has ended, never was or is somebody else's: one answer",
          [identify: &who/1],
          context do

@@ -88,6 +88,27 @@ defmodule McpServer.NativeBuild.TargetTest do
       end
     end
 
+    test "is not private if a part of it belongs to another user", context do
+      cache = Path.join(context.tmp_dir, "cache")
+      env = %{"MCP_SERVER_NIF_CACHE" => cache}
+      Cache.store(env, "built", "1", "1")
+
+      # Only root can give a file away. For everybody else, these belong to root.
+      case System.cmd("id", ["-u"]) do
+        {"0\n", 0} ->
+          for path <- [cache, Path.join(cache, "built"), Path.join(cache, "built/1")] do
+            File.chown!(path, 1)
+            refute Cache.private?(env, "built", "1")
+            File.chown!(path, 0)
+            assert Cache.private?(env, "built", "1")
+          end
+
+        {_user, 0} ->
+          assert Cache.private?(env, "built", "1")
+          refute Cache.private?(%{"MCP_SERVER_NIF_CACHE" => "/usr"}, "bin", "env")
+      end
+    end
+
     test "is below the user's caches, or where MCP_SERVER_NIF_CACHE says", context do
       assert Cache.folder(%{}) == to_string(:filename.basedir(:user_cache, "mcp_server"))
       assert Cache.folder(%{"MCP_SERVER_NIF_CACHE" => ""}) == Cache.folder(%{})

@@ -64,6 +64,14 @@ defmodule McpServer.Dispatch.FailureTest do
     assert String.valid?(line(Failure.invalid(<<255>>)))
   end
 
+  # An exception may quote what a client has sent.
+  test "a text with newlines and escapes of a terminal stays one line of the log" do
+    line = line(caught(fn -> raise "done\n[error] root logged in\e[2J\r" end))
+    assert line =~ ~S|** (RuntimeError) done\n[error] root logged in\e[2J\r|
+    refute line =~ "\e[2J"
+    refute line =~ "\n[error] root"
+  end
+
   test "an exception whose message raises is still logged" do
     assert Failure.banner(caught(fn -> raise Unprintable end)) =~ "Unprintable"
   end

@@ -1,0 +1,5 @@
+defmodule McpServer.HttpRequestTest do
+  use ExUnit.Case, async: true
+
+  doctest McpServer.HttpRequest
+end
