@@ -23,6 +23,7 @@ defmodule Stress.Hostile do
     Attacks.Hooks,
     Attacks.Places,
     Attacks.Departures,
+    Attacks.UnreadTls,
     Attacks.Drips,
     Attacks.Streams,
     Attacks.HalfClosed,
@@ -71,7 +72,7 @@ defmodule Stress.Hostile do
   # has run once.
   defp warmed(server, attackers, attacks) do
     before = Server.figures(server)
-    Attackers.run(attackers, attacks, Map.take(server, [:port, :hooks_port]), @warm_ms)
+    Attackers.run(attackers, attacks, Server.ports(server), @warm_ms)
     Server.settled(server, before)
     server
   end
@@ -106,7 +107,7 @@ defmodule Stress.Hostile do
     others = Others.start(server.port)
     Process.sleep(quiet)
     undisturbed = Others.take(others)
-    {requests, found} = Attackers.run(attackers, attacks, Map.take(server, [:port, :hooks_port]), duration)
+    {requests, found} = Attackers.run(attackers, attacks, Server.ports(server), duration)
     disturbed = Others.take(others)
     Others.stop(others)
     peak = Server.peak(server)

@@ -10,6 +10,7 @@ scripts = [
   ceiling: Stress.Ceiling,
   upgrade: Stress.Upgrade,
   hostile: Stress.Hostile,
+  computing: Stress.Computing,
   auth: Stress.Auth,
   soak: Stress.Soak
 ]

@@ -1,7 +1,7 @@
 defmodule Stress.Hostile.Attack do
   @moduledoc "An attack on a server, which each attacking client repeats."
 
-  @type target :: %{port: :inet.port_number(), hooks_port: :inet.port_number()}
+  @type target :: %{port: :inet.port_number(), hooks_port: :inet.port_number(), tls_port: :inet.port_number()}
 
   @doc "The name of the attack."
   @callback name() :: String.t()

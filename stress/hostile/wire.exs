@@ -9,8 +9,9 @@ defmodule Stress.Hostile.Wire do
   @spec connect(:inet.port_number()) :: HttpPeer.t()
   def connect(port), do: HttpPeer.connect(port, [ip: address()] ++ @options)
 
-  # An address of this machine outside loopback: the server does not separate clients on loopback.
-  defp address do
+  @doc "An address of this machine outside loopback: the server does not separate clients on loopback."
+  @spec address() :: :inet.ip4_address()
+  def address do
     with nil <- :persistent_term.get(__MODULE__, nil) do
       {:ok, interfaces} = :inet.getifaddrs()
       addresses = for {_name, options} <- interfaces, {:addr, {a, _, _, _} = address} <- options, a != 127, do: address
@@ -19,6 +20,10 @@ defmodule Stress.Hostile.Wire do
       address
     end
   end
+
+  @doc "Whether this machine has such an address, so that the attackers' address has a share."
+  @spec shared?() :: boolean()
+  def shared?, do: not match?({127, _, _, _}, address())
 
   @doc "Sends a request, even if the server does not read all of it."
   @spec send_request(HttpPeer.t(), iodata()) :: :ok | {:error, term()}

@@ -2,15 +2,21 @@ defmodule Stress.Server do
   @moduledoc """
   A server in a separate VM, and its use of resources.
 
-  It has two endpoints: an open endpoint, and an endpoint with a slow hook.
+  It has three endpoints: an open one, one with a slow hook, and one over TLS.
   """
 
   alias McpServer.{HttpPeer, HttpRequests, HttpRouter, HttpServer, HttpVm}
 
-  @enforce_keys [:vm, :port, :hooks_port]
-  defstruct [:vm, :port, :hooks_port]
+  @enforce_keys [:vm, :port, :hooks_port, :tls_port]
+  defstruct [:vm, :port, :hooks_port, :tls_port]
 
-  @type t :: %__MODULE__{vm: HttpVm.t(), port: :inet.port_number(), hooks_port: :inet.port_number()}
+  @type ports :: %{port: :inet.port_number(), hooks_port: :inet.port_number(), tls_port: :inet.port_number()}
+  @type t :: %__MODULE__{
+          vm: HttpVm.t(),
+          port: :inet.port_number(),
+          hooks_port: :inet.port_number(),
+          tls_port: :inet.port_number()
+        }
   @type figures :: %{atom() => non_neg_integer()}
 
   # An unused session expires within the five seconds.
@@ -29,12 +35,17 @@ defmodule Stress.Server do
     HttpVm.call(vm, Code, :require_file, [__ENV__.file])
     HttpVm.call(vm, __MODULE__, :load_here, [])
     hooks_port = HttpVm.call(vm, __MODULE__, :serve_hooks, [])
-    server = %__MODULE__{vm: vm, port: vm.server.port, hooks_port: hooks_port}
+    tls_port = HttpVm.call(vm, __MODULE__, :serve_tls, [])
+    server = %__MODULE__{vm: vm, port: vm.server.port, hooks_port: hooks_port, tls_port: tls_port}
     # The first requests start processes, so they run before the measurements.
     200 = HttpPeer.request(HttpPeer.connect(hooks_port), HttpRequests.modern_call("echo", %{"text" => "x"})).status
     figures(server)
     server
   end
+
+  @doc "The ports of its endpoints."
+  @spec ports(t()) :: ports()
+  def ports(server), do: Map.take(server, [:port, :hooks_port, :tls_port])
 
   @doc "Stops it, if it is still alive."
   @spec stop(t()) :: :ok
@@ -43,7 +54,7 @@ defmodule Stress.Server do
   # Runs in the VM. Loads all modules, as a release does at its start; else the first use of a module creates atoms.
   @doc false
   def load_here do
-    for application <- [:kernel, :stdlib, :crypto, :elixir, :logger, :mcp_server] do
+    for application <- [:kernel, :stdlib, :crypto, :asn1, :public_key, :ssl, :elixir, :logger, :mcp_server] do
       Application.load(application)
       {:ok, modules} = :application.get_key(application, :modules)
       # Some modules are for other systems.
@@ -53,11 +64,22 @@ defmodule Stress.Server do
     :ok
   end
 
-  # Runs in the VM, as a child of the supervisor that `HttpVm` has started.
+  # Run in the VM, as children of the supervisor that `HttpVm` has started.
   @doc false
-  def serve_hooks do
-    options = [router: HttpRouter, port: 0, identify: {__MODULE__, :ponder}] ++ @options
-    {:ok, pid} = Supervisor.start_child(HttpVm, Supervisor.child_spec({HttpServer, options}, id: :hooks))
+  def serve_hooks, do: serve(:hooks, identify: {__MODULE__, :ponder})
+
+  # Runs in the VM. By default `pkix_test_data` signs with SHA-1, which TLS refuses since Erlang/OTP 26.
+  @doc false
+  def serve_tls do
+    signed = [key: {:namedCurve, :secp256r1}, digest: :sha256]
+    chain = %{root: signed, intermediates: [], peer: signed}
+    %{server_config: config} = :public_key.pkix_test_data(%{server_chain: chain, client_chain: chain})
+    serve(:tls, tls: [log_level: :none] ++ Keyword.take(config, [:cert, :key]))
+  end
+
+  defp serve(id, options) do
+    options = [router: HttpRouter, port: 0] ++ options ++ @options
+    {:ok, pid} = Supervisor.start_child(HttpVm, Supervisor.child_spec({HttpServer, options}, id: id))
     HttpServer.port(pid)
   end
 

@@ -177,3 +177,40 @@ defmodule Stress.Hostile.Attacks.Lengths do
     end
   end
 end
+
+defmodule Stress.Hostile.Attacks.UnreadTls do
+  @moduledoc """
+  Starts a slow call over TLS, sends a megabyte behind it, and closes. The server holds back what it need not read, and
+  the call ends with its client.
+  """
+  @behaviour Stress.Hostile.Attack
+
+  alias Stress.Hostile.Wire
+
+  @call_ms 240_000
+  @record String.duplicate("x", 16_384)
+  @records 64
+  @connect_ms 5_000
+
+  @impl true
+  def name, do: "unread bytes over TLS"
+
+  @impl true
+  def clients, do: 8
+
+  @impl true
+  def prepare(%{tls_port: port}) do
+    {:ok, _started} = Application.ensure_all_started(:ssl)
+    Wire.sleep(@call_ms, port)
+  end
+
+  @impl true
+  def attack(%{tls_port: port}, slow) do
+    options = [:binary, ip: Wire.address(), active: false, verify: :verify_none, send_timeout: 200]
+    {:ok, socket} = :ssl.connect({127, 0, 0, 1}, port, options, @connect_ms)
+    :ok = :ssl.send(socket, slow)
+    Enum.take_while(1..@records, fn _record -> :ssl.send(socket, @record) == :ok end)
+    :ssl.close(socket)
+    {1, slow}
+  end
+end

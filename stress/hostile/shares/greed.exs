@@ -11,9 +11,13 @@ defmodule Stress.Hostile.Shares.Greed do
   @doc "Opens a session. Returns its id, or `nil` if it was refused."
   @spec open(:inet.port_number(), capabilities :: map(), revision :: String.t()) :: String.t() | nil
   def open(port, capabilities \\ %{}, revision \\ "2025-11-25") do
-    response = exchange(HttpRequests.initialize(revision, capabilities: capabilities), port)
-    with [_line, id] <- Regex.run(~r/^mcp-session-id: (\S+)\r$/mi, response), do: id
+    session_id(exchange(HttpRequests.initialize(revision, capabilities: capabilities), port))
   end
+
+  @doc "The id of the session that this response opens, or `nil`."
+  @spec session_id(binary()) :: String.t() | nil
+  def session_id(response),
+    do: with([_line, id] <- Regex.run(~r/^mcp-session-id: (\S+)\r$/mi, response), do: id)
 
   @doc "Sends a request on a connection of its own. Returns the first bytes of the response."
   @spec exchange(McpServer.HttpPeer.request(), :inet.port_number(), wait :: non_neg_integer()) :: binary()
@@ -105,6 +109,37 @@ defmodule Stress.Hostile.Shares.Tasks do
   end
 end
 
+defmodule Stress.Hostile.Shares.AnonymousTasks do
+  @moduledoc "Starts tasks in many sessions, without a principal."
+  @behaviour Stress.Hostile.Attack
+
+  alias McpServer.HttpRequests
+  alias Stress.Hostile.Shares.Greed
+  alias Stress.Hostile.Wire
+
+  @impl true
+  def name, do: "tasks of nobody in many sessions"
+
+  @impl true
+  def clients, do: 8
+
+  @impl true
+  def prepare(_target), do: nil
+
+  @impl true
+  def attack(%{port: port}, nil) do
+    params = %{"name" => "sleep", "arguments" => %{"ms" => 60_000}, "task" => %{"ttl" => 3_600_000}}
+
+    if id = Greed.session_id(ask(HttpRequests.initialize(), port)) do
+      for _ <- 1..10, do: ask(HttpRequests.of_session(HttpRequests.legacy("tools/call", params), id), port)
+    end
+
+    {11, nil}
+  end
+
+  defp ask(request, port), do: request |> Wire.bytes(port) |> Greed.send_bytes(port, 1_000)
+end
+
 defmodule Stress.Hostile.Shares.Calls do
   @moduledoc "Makes slow calls in sessions, which go on when their connections are closed."
   @behaviour Stress.Hostile.Attack
@@ -168,11 +203,16 @@ defmodule Stress.Hostile.Shares.SlowReaders do
 end
 
 defmodule Stress.Hostile.Shares.LongWork do
-  @moduledoc "Sends messages that take long on dirty schedulers, from many connections."
+  @moduledoc """
+  Sends what takes long on dirty schedulers, from many connections: long messages, short calls whose arguments take
+  millions of steps to check, and batches of those.
+  """
   @behaviour Stress.Hostile.Attack
 
-  alias McpServer.HttpRequests
+  alias McpServer.{HttpRequests, JSON}
   alias Stress.Hostile.Shares.Greed
+
+  @hostile %{"value" => "hostile"}
 
   @impl true
   def name, do: "long work on dirty schedulers"
@@ -183,13 +223,23 @@ defmodule Stress.Hostile.Shares.LongWork do
   @impl true
   def prepare(%{port: port}) do
     values = %{"text" => "x", "more" => for(n <- 1..90_000, do: [n])}
-    Greed.bytes(HttpRequests.modern_call("echo", values), port)
+    calls = [HttpRequests.modern_call("echo", values), HttpRequests.modern_call("lattice", @hostile)]
+    for request <- calls ++ batches(port), do: Greed.bytes(request, port)
+  end
+
+  defp batches(port) do
+    if id = Greed.open(port, %{}, "2025-03-26") do
+      call = &HttpRequests.message("tools/call", %{"name" => "lattice", "arguments" => @hostile}, id: &1)
+      [HttpRequests.of_session(HttpRequests.in_session(JSON.encode!(Enum.map(1..10, call))), id)]
+    else
+      []
+    end
   end
 
   @impl true
-  def attack(%{port: port}, bytes) do
-    Greed.send_bytes(bytes, port, 5_000)
-    {1, bytes}
+  def attack(%{port: port}, requests) do
+    Greed.send_bytes(Enum.random(requests), port, 5_000)
+    {1, requests}
   end
 end
 

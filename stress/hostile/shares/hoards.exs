@@ -199,3 +199,38 @@ defmodule Stress.Hostile.Shares.Computing do
     {1, bytes}
   end
 end
+
+defmodule Stress.Hostile.Shares.Connections do
+  @moduledoc "Holds more connections than the server has, every second one with a long body that never ends."
+  @behaviour Stress.Hostile.Attack
+
+  alias McpServer.HttpRequests
+  alias Stress.Hostile.Shares.Greed
+  alias Stress.Hostile.Wire
+
+  # The connections of each client.
+  @held 100
+  @pause_ms 10
+
+  @impl true
+  def name, do: "connections and bodies held"
+
+  @impl true
+  def clients, do: 20
+
+  @impl true
+  def prepare(%{port: port}) do
+    call = Greed.bytes(HttpRequests.modern_call("echo", %{"text" => String.duplicate("x", 1_000_000)}), port)
+    {[], binary_part(call, 0, byte_size(call) - 100)}
+  end
+
+  @impl true
+  def attack(%{port: port}, {held, begun}) do
+    peer = Wire.connect(port)
+    if :rand.uniform(2) == 1, do: Wire.send_request(peer, begun)
+    Process.sleep(@pause_ms)
+    {held, over} = Enum.split([peer | held], @held)
+    Enum.each(over, &Wire.leave/1)
+    {1, {held, begun}}
+  end
+end

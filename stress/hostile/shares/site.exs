@@ -31,6 +31,9 @@ defmodule Stress.Hostile.Shares.Router do
     input_field "ms", "Milliseconds", :integer, required: true
   end
 
+  tool "lattice", "Checks its argument in 2^20 ways", Handlers, :echo,
+    input_schema: McpServer.FaultRouter.Schemas.lattice()
+
   tool "keep", "Keeps a value in the session", Handlers, :keep
   tool "kept", "The kept value", Handlers, :kept
   tool "hidden", "Nobody may see it", Handlers, :echo, visible: {Handlers, :nobody}
@@ -135,7 +138,14 @@ defmodule Stress.Hostile.Shares.Site do
         port: 0,
         identify: &__MODULE__.identify/1,
         routes: [{"/resources", {Rest, server: Results, max_requests: 32, identify: &__MODULE__.subject/1}}],
-        http: [max_calls: 50, max_sessions: 400, max_sessions_per_principal: 100, stream_after: 50]
+        http: [
+          max_calls: 50,
+          max_sessions: 400,
+          max_sessions_per_principal: 100,
+          stream_after: 50,
+          max_connections: 1_600,
+          max_body_bytes_in_flight: 192 * 1024 * 1024
+        ]
       )
 
     HttpServer.port(server)
