@@ -33,11 +33,11 @@ defmodule McpServer.App do
   ## Tools for the view
 
   A tool with `visibility: [:app]` is for the controls of the view. `tools/list` contains it like any other tool, and
-  the host hides it from the model. A client without Apps does not hide it, so a router should omit such tools for these
-  clients, with `visible_tools/2`.
+  the host hides it from the model. A client without Apps does not hide it: `visible: &McpServer.App.renders?/1` of the
+  tool leaves it out for these clients.
   """
 
-  alias McpServer.{App, Conn, Tool}
+  alias McpServer.Conn
 
   @extension "io.modelcontextprotocol/ui"
   @mime_type "text/html;profile=mcp-app"
@@ -94,26 +94,4 @@ defmodule McpServer.App do
   """
   @spec renders?(Conn.t()) :: boolean
   def renders?(%Conn{} = conn), do: @mime_type in mime_types(conn)
-
-  @doc """
-  The tools to list for a client: all tools if it renders views, else the tools that the model may call. For the
-  `list_tools/1` of a router:
-
-      def list_tools(conn), do: {:ok, McpServer.App.visible_tools(conn, __mcp__(:tools))}
-
-  Calls of omitted tools still succeed. Visibility is not access control; use `authorize:` for that.
-  """
-  @spec visible_tools(Conn.t(), [Tool.t()]) :: [Tool.t()]
-  def visible_tools(%Conn{} = conn, tools) do
-    if renders?(conn), do: tools, else: Enum.filter(tools, &for_model?/1)
-  end
-
-  defp for_model?(%Tool{_meta: meta}) do
-    case meta do
-      %App.Meta{ui: %App.UI{visibility: visibility}} -> "model" in visibility
-      %{"ui" => %App.UI{visibility: visibility}} -> "model" in visibility
-      %{"ui" => %{"visibility" => visibility}} when is_list(visibility) -> "model" in visibility
-      _meta -> true
-    end
-  end
 end

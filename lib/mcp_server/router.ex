@@ -204,14 +204,15 @@ defmodule McpServer.Router do
 
   The router has the callbacks of `McpServer`, for tests and for your own code. They call your functions in the calling
   process. They check arguments and permissions and convert results as for a client. They raise `ArgumentError` if the
-  function returns a value of the wrong form. They do not catch exceptions of the function. They do not apply output
-  schemas, `timeout:` and `result_budget:`; `McpServer.Test` does.
+  function returns a value of the wrong form, or one that the output schema does not allow. They do not catch exceptions
+  of the function. They do not apply `timeout:` and `result_budget:`; `McpServer.Test` does.
 
       iex> {:ok, result} = MyApp.MCP.call_tool(%McpServer.Conn{}, "add", %{"a" => 1, "b" => 2})
 
   A router can compute a list on request: define `list_tools/1`, `list_prompts/1`, `list_resources/1` or
   `list_resource_templates/1` in the module, and clients get its result. Tools and prompts that clients call must still
-  be declared. For lists that depend on the client, `visible:` is shorter and also applies to calls.
+  be declared. A list that you compute is sent as it is: no `authorize:`, `visible:`, `scopes:`, tags or run-time tools
+  apply to it. For lists that depend on the client, `visible:` is shorter and also applies to calls.
 
       def list_resources(_conn) do
         {:ok, for(file <- File.ls!("notes"), do: McpServer.Resource.new(name: file, uri: "notes://#{file}"))}

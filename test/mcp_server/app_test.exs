@@ -16,6 +16,7 @@ defmodule McpServer.AppTest do
     end
 
     def refresh(_conn, _arguments), do: {:ok, %{"celsius" => 22}}
+    def nobody?(_conn), do: false
 
     def view(_conn, _variables), do: content("view", "ui://weather/forecast", text: "<!DOCTYPE html>")
     def page(_conn, %{"page" => page}), do: content(page, "ui://pages/" <> page, text: "<!DOCTYPE html>")
@@ -78,15 +79,12 @@ defmodule McpServer.AppTest do
     use McpServer.Router
 
     tool "forecast", "The forecast", Handlers, :forecast, ui: "ui://weather/forecast"
-    tool "refresh", "The forecast again", Handlers, :refresh, visibility: [:app]
-    tool "verbatim", "In a map", Handlers, :refresh, meta: %{"ui" => %{"visibility" => ["app"]}}
-    tool "both", "In a map and an option", Handlers, :refresh, meta: %{"a" => 1}, visibility: ["model"]
+    tool "refresh", "The forecast again", Handlers, :refresh, visibility: [:app], visible: &McpServer.App.renders?/1
+    tool "secret", "For nobody", Handlers, :refresh, authorize: {Handlers, :nobody?}
 
     resource "forecast", "ui://weather/forecast" do
       read Handlers, :view
     end
-
-    def list_tools(conn), do: {:ok, McpServer.App.visible_tools(conn, __mcp__(:tools))}
   end
 
   defmodule Pages do
@@ -210,10 +208,16 @@ defmodule McpServer.AppTest do
     end
 
     @tag req: "S4-42"
-    test "one for the view only is called like any other, also where it is not listed" do
-      for router <- [Server, Considerate], revision <- @eras do
-        assert {:ok, %{"structuredContent" => %{"celsius" => 22}}} =
-                 McpServer.Test.call_tool(router, "refresh", %{}, revision: revision)
+    test "one for the view only is called like any other, by those for whom it exists" do
+      for revision <- @eras do
+        call = fn router, capabilities ->
+          McpServer.Test.call_tool(router, "refresh", %{}, revision: revision, client_capabilities: capabilities)
+        end
+
+        for {router, capabilities} <- [{Server, %{}}, {Server, host()}, {Considerate, host()}],
+            do: assert({:ok, %{"structuredContent" => %{"celsius" => 22}}} = call.(router, capabilities))
+
+        assert {:error, %{"message" => "Tool 'refresh' not found"}} = call.(Considerate, %{})
       end
     end
 
@@ -226,8 +230,8 @@ defmodule McpServer.AppTest do
           Enum.map(tools, & &1["name"])
         end
 
-        assert names.(host()) == ["forecast", "refresh", "verbatim", "both"]
-        assert names.(%{}) == ["forecast", "both"]
+        assert names.(host()) == ["forecast", "refresh"]
+        assert names.(%{}) == ["forecast"]
       end
     end
 

@@ -33,9 +33,11 @@ defmodule Weather.MCP do
     end
   end
 
-  # For the view's own controls: nothing the model would ask for.
+  # For the view's own controls: nothing the model would ask for. Clients that know nothing of views would offer it to
+  # the model.
   tool "hours", "The temperatures of one day", Answers, :hours,
     visibility: [:app],
+    visible: &McpServer.App.renders?/1,
     hints: [:read_only, :non_destructive, :idempotent, :closed_world] do
     input_field "city", "Name of the city", :string, required: true, enum: @cities
     input_field "day", "Name of the day", :string, required: true, enum: Forecast.days()
@@ -49,7 +51,4 @@ defmodule Weather.MCP do
     prefers_border true
     read View, :read
   end
-
-  # Clients that know nothing of views would offer the model the tools of the view's controls.
-  def list_tools(conn), do: {:ok, McpServer.App.visible_tools(conn, __mcp__(:tools))}
 end
