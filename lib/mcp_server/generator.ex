@@ -27,9 +27,16 @@ defmodule McpServer.Generator do
       else: {:error, "a name is up to 63 of a-z 0-9 _, and begins with a letter: count_words, got: #{name}"}
   end
 
-  @doc "The project of an application."
-  @spec project(atom()) :: project()
-  def project(app), do: %{app: to_string(app), module: Macro.camelize(to_string(app))}
+  @doc """
+  The project of an application. Its modules begin like the module of its `mix.exs`, which need not be the name of the
+  application: `mix phx.new my_crm --module MyCRM`.
+  """
+  @spec project(atom(), mix_project :: module() | nil) :: project()
+  def project(app, mix_project \\ nil) do
+    named = if mix_project, do: Regex.run(~r/\A(.+)\.MixProject\z/, inspect(mix_project))
+    module = with [_whole, module] <- named, do: module, else: (_other -> Macro.camelize(to_string(app)))
+    %{app: to_string(app), module: module}
+  end
 
   @doc "The files and next steps for a kind."
   @spec plan(String.t(), String.t() | nil, project()) :: plan()
@@ -71,7 +78,8 @@ defmodule McpServer.Generator do
       Add it to the router, #{project.module}.MCP:
 
           tool "#{name}", "Says what it does, for the model", #{module(project.module, name)}, :call,
-            hints: [:read_only, :closed_world] do
+            hints: [:read_only, :closed_world],
+            arguments: :strings do
             input_field "text", "What to work on", :string, required: true
           end
       """
@@ -84,7 +92,7 @@ defmodule McpServer.Generator do
       next: """
       Add it to the router, #{project.module}.MCP:
 
-          prompt "#{name}", "Says what it is for", completion: false do
+          prompt "#{name}", "Says what it is for", completion: false, arguments: :strings do
             argument "topic", "What it is about", required: true
             get #{module(project.module, name)}, :get
           end
@@ -117,6 +125,7 @@ defmodule McpServer.Generator do
 
           tool "#{name}", "Says what it does, for the model", #{module(module, name)}, :call,
             hints: [:read_only, :closed_world],
+            arguments: :strings,
             ui: "#{App.uri(module, name)}" do
             input_field "text", "What to work on", :string, required: true
             output_field "text", "What came of it", :string, required: true
@@ -157,7 +166,7 @@ defmodule McpServer.Generator do
 
       What clients are told, and why a token is refused:
 
-          mix mcp.auth https://mcp.example.com/mcp
+          mix mcp.auth --resource https://mcp.example.com/mcp --issuer https://auth.example.com
       """
     }
   end

@@ -99,6 +99,10 @@ defmodule McpServer.Generator.Phoenix do
     Before you deploy it, add the host of its URL to the line in lib/#{app}_web/router.ex:
 
         allowed_hosts: ["example.com"]
+
+    and in config/runtime.exs, where it is :prod, a secret (mix phx.gen.secret). Without it every deploy ends all sessions:
+
+        config :mcp_server, secret: System.fetch_env!("MCP_SECRET")
     """
   end
 

@@ -36,7 +36,9 @@ defmodule Mix.Tasks.Mcp.Gen do
     {[], words} = Mix.McpServer.options!(arguments, [], @usage)
     if Mix.Project.umbrella?(), do: Mix.raise("run mix mcp.gen in the folder of an application of the umbrella")
     {kind, name} = kind!(words)
-    %{files: files, next: next} = plan = plan!(kind, name, Generator.project(Mix.Project.config()[:app]))
+
+    %{files: files, next: next} =
+      plan = plan!(kind, name, Generator.project(Mix.Project.config()[:app], Mix.Project.get()))
 
     for {path, _text, _mode} <- files, File.exists?(path), do: Mix.raise("#{path} exists, and nothing was written")
     Enum.each(files, &write/1)

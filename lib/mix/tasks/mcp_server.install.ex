@@ -21,7 +21,7 @@ if Code.ensure_loaded?(Igniter) do
 
     @impl Igniter.Mix.Task
     def igniter(igniter) do
-      plan = igniter |> Igniter.Project.Application.app_name() |> Generator.project() |> plan(igniter)
+      plan = igniter |> Igniter.Project.Application.app_name() |> Generator.project(Mix.Project.get()) |> plan(igniter)
       igniter = Enum.reduce(plan.files, igniter, fn {path, text, _mode}, igniter -> create(igniter, path, text) end)
       plan |> Map.get(:changes, []) |> Enum.reduce(igniter, &change/2) |> Igniter.add_notice(plan.next)
     end

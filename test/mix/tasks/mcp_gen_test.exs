@@ -79,6 +79,14 @@ defmodule Mix.Tasks.Mcp.GenTest do
     end
   end
 
+  # `mix phx.new my_crm --module MyCRM`
+  test "the modules are named like those of the project" do
+    assert Generator.project(:my_crm, MyCRM.MixProject) == %{app: "my_crm", module: "MyCRM"}
+    assert Generator.project(:my_crm, Company.MyCRM.MixProject) == %{app: "my_crm", module: "Company.MyCRM"}
+    assert Generator.project(:my_crm, MyCRM.Build) == %{app: "my_crm", module: "MyCrm"}
+    assert Generator.project(:my_crm) == %{app: "my_crm", module: "MyCrm"}
+  end
+
   # What the generated code calls of Plug and Phoenix.
   @stand_ins """
   defmodule Plug.Conn do
