@@ -48,7 +48,7 @@ defmodule McpServer.OpenTelemetry do
 
     * `:resource_uri` – whether spans have `mcp.resource.uri`; URIs can hold data of users. Default `false`
     * `:attributes` – a function of the `McpServer.Conn` that returns a map of further attributes of a call, such as its
-      principal: `fn conn -> %{"enduser.id" => conn.principal.id} end`. If it fails, the span has none of them, and an
+      principal: `fn conn -> %{"enduser.id" => to_string(conn.principal)} end`. If it fails, the span has none of them, and an
       error is logged
 
   Returns `:ok`, also for repeated calls. Raises `ArgumentError` for another option, and a `RuntimeError` if

@@ -57,7 +57,8 @@ defmodule McpServer.Plug do
   call, see `t:called/0`. The plug runs again with each call of the handler: after the client has answered a question,
   and in the process of a task. For a function of `McpServer.Controller.as_task/1` it runs with the kind `:task`.
 
-  Requests that do not reach a handler run no plug: lists, refused arguments, and calls that `authorize:` refuses.
+  Requests that do not reach a handler run no plug: lists, subscriptions, requests about tasks, refused arguments, and
+  calls that `authorize:` refuses. So permission belongs in `authorize:`, `visible:` and the router's `context:`.
   `c:McpServer.call_tool/3` and `McpServer.Test` run the plugs like a client's call. Plugs cost nothing in a router
   without a `plug`.
 

@@ -152,6 +152,8 @@ defmodule McpServer.Test do
   The host of a request of `Phoenix.ConnTest` is `www.example.com`, which the endpoint refuses unless it is in
   `allowed_hosts:`. Write `%{conn | host: "localhost"}`.
 
+  Requests of a session depend on each other, and are answered with events: test those with `connect/2` and `url:`.
+
   Options are `:client_capabilities`, `:client_info`, `:progress_token`, `:log_level` and `:meta`, as above.
   """
   @doc group: "Endpoints"
