@@ -32,7 +32,8 @@ defmodule McpServer.Changes do
   # The processes of clients that have missed changes.
   @missed Module.concat(__MODULE__, Missed)
 
-  # The streams that want a change, and the changes that a stream wants.
+  # The processes that want a change, and the changes that a process wants. A session hears of every list, so it wants only
+  # the resources that it has subscribed to, and what is for it alone.
   @streams Module.concat(__MODULE__, Streams)
   @wanted Module.concat(__MODULE__, Wanted)
 
@@ -43,6 +44,10 @@ defmodule McpServer.Changes do
   @type recipient :: [principal: term()] | [session: String.t()]
 
   @type change :: :tools | :prompts | :resources | {:resource, uri :: String.t()}
+
+  # What a process wants: a change, or all that is for one recipient.
+  @typedoc false
+  @type wish :: change() | {:to, Recipient.t()}
 
   # `:all` is everything that a client has subscribed to.
   @typedoc false
@@ -95,12 +100,15 @@ defmodule McpServer.Changes do
   @doc false
   @spec log_here(router :: module(), Recipient.t(), level :: String.t(), McpServer.Protocol.message()) :: :ok
   def log_here(router, recipient, level, message) do
-    for pid <- :pg.get_local_members(__MODULE__, router),
-        not busy?(pid),
-        do: send(pid, {:mcp_log, recipient, level, message})
-
+    for pid <- sessions(router, recipient), not busy?(pid), do: send(pid, {:mcp_log, recipient, level, message})
     :ok
   end
+
+  # The sessions that something may be for. Others are not woken.
+  defp sessions(router, :router), do: :pg.get_local_members(__MODULE__, router)
+  defp sessions(router, recipient), do: wanting(router, {:to, recipient})
+
+  defp wanting(router, wish), do: for([pid] <- :ets.match(@streams, {{{router, wish}, :"$1"}}), do: pid)
 
   # Drops messages for slow readers, so that their message queues stay bounded.
   defp busy?(pid),
@@ -123,8 +131,8 @@ defmodule McpServer.Changes do
   @spec child_spec(term()) :: Supervisor.child_spec()
   def child_spec(_options), do: %{id: __MODULE__, start: {:pg, :start_link, [__MODULE__]}}
 
-  # Subscribes the calling process to `{:mcp_change, change}` of this router. The change `:all` stands for those that the
-  # process has missed: it calls `caught_up/0`, and notifies its client of everything.
+  # Subscribes the calling process, a session, to `{:mcp_change, list}` of this router. The change `:all` stands for those
+  # that the process has missed: it calls `caught_up/0`, and notifies its client of everything.
   @doc false
   @spec listen(router :: module()) :: :ok
   def listen(router), do: :pg.join(__MODULE__, router, self())
@@ -133,9 +141,25 @@ defmodule McpServer.Changes do
   @doc false
   @spec listen(router :: module(), [change()]) :: :ok
   def listen(router, changes) do
-    :ets.insert(@wanted, for(change <- changes, do: {{self(), {router, change}}}))
-    :ets.insert(@streams, for(change <- changes, do: {{{router, change}, self()}}))
+    want(router, changes)
     :pg.join(__MODULE__, {router, :streams}, self())
+  end
+
+  # Subscribes a listening process to more.
+  @doc false
+  @spec want(router :: module(), [wish()]) :: :ok
+  def want(router, wishes) do
+    :ets.insert(@wanted, for(wish <- wishes, do: {{self(), {router, wish}}}))
+    :ets.insert(@streams, for(wish <- wishes, do: {{{router, wish}, self()}}))
+    :ok
+  end
+
+  @doc false
+  @spec unwant(router :: module(), wish()) :: :ok
+  def unwant(router, wish) do
+    :ets.delete(@streams, {{router, wish}, self()})
+    :ets.delete(@wanted, {self(), {router, wish}})
+    :ok
   end
 
   # Unsubscribes the calling process, which is a stream.
@@ -149,13 +173,13 @@ defmodule McpServer.Changes do
     :ok
   end
 
-  # Forgets a stream whose process has ended.
+  # Forgets what a process wanted that has ended.
   @doc false
   @spec ended(pid()) :: :ok
-  def ended(stream) do
-    for [wanted] <- :ets.match(@wanted, {{stream, :"$1"}}) do
-      :ets.delete(@streams, {wanted, stream})
-      :ets.delete(@wanted, {stream, wanted})
+  def ended(pid) do
+    for [wanted] <- :ets.match(@wanted, {{pid, :"$1"}}) do
+      :ets.delete(@streams, {wanted, pid})
+      :ets.delete(@wanted, {pid, wanted})
     end
 
     :ok
@@ -176,8 +200,8 @@ defmodule McpServer.Changes do
   @doc false
   @spec publish_here(router :: module(), change(), Recipient.t()) :: :ok
   def publish_here(router, change, recipient \\ :router) do
-    streams = for [pid] <- :ets.match(@streams, {{{router, change}, :"$1"}}), do: pid
-    tell(:pg.get_local_members(__MODULE__, router) ++ streams, change, recipient)
+    sessions = if match?({:resource, _uri}, change), do: [], else: sessions(router, recipient)
+    tell(sessions ++ wanting(router, change), change, recipient)
   end
 
   # Ends the streams without a session on this node by that time, in `System.monotonic_time/1` milliseconds.

@@ -103,7 +103,7 @@ defmodule McpServer.HttpStatelessTest do
       HttpScript.gone(call)
     end
 
-    both "that is too slow is ended", [timeout: 100], %{server: server} do
+    both "that is too slow is ended", [timeout: 3_000], %{server: server} do
       {peer, call, _conn} = performing(server)
       assert [%{"result" => %{"isError" => true}}] = HttpClient.messages(peer, HttpPeer.response(peer))
       HttpScript.gone(call)

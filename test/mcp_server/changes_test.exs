@@ -11,10 +11,26 @@ defmodule McpServer.ChangesTest do
     assert_received {:mcp_change, :prompts}
     :ok = Changes.resources_changed(ChangesTest.Router)
     assert_received {:mcp_change, :resources}
+    :ok = Changes.want(ChangesTest.Router, [{:resource, "a:1"}])
     :ok = Changes.resource_updated(ChangesTest.Router, "a:1")
     assert_received {:mcp_change, {:resource, "a:1"}}
+    :ok = Changes.resource_updated(ChangesTest.Router, "a:2")
     :ok = Changes.tools_changed(ChangesTest.Other)
+    :ok = Changes.unwant(ChangesTest.Router, {:resource, "a:1"})
+    :ok = Changes.resource_updated(ChangesTest.Router, "a:1")
     refute_received {:mcp_change, _}
+  end
+
+  test "what is for one recipient wakes nobody else" do
+    ada = {:principal, :erlang.term_to_binary("ada", [:deterministic, minor_version: 2])}
+    :ok = Changes.listen(ChangesTest.Narrow)
+    :ok = Changes.want(ChangesTest.Narrow, to: ada, to: {:session, "a"})
+    :ok = Changes.tools_changed(ChangesTest.Narrow, to: [principal: "ada"])
+    assert_received {:mcp_change, :tools, ^ada}
+    :ok = Changes.tools_changed(ChangesTest.Narrow, to: [session: "a"])
+    assert_received {:mcp_change, :tools, {:session, "a"}}
+    for to <- [[principal: "bob"], [session: "b"]], do: Changes.tools_changed(ChangesTest.Narrow, to: to)
+    refute_received {:mcp_change, _change, _recipient}
   end
 
   test "options that would notify everybody by mistake are refused with what to write" do

@@ -110,7 +110,11 @@ defmodule McpServer.Call.Reaper do
 
   defp clean_up(processes) do
     for %{pid: pid, reason: reason} <- processes, reason not in [:normal, :shutdown], do: OpenSessions.ended(pid)
-    for %{pid: pid, taken: taken} <- processes, :streams in taken, do: Changes.ended(pid)
+
+    for %{pid: pid, taken: taken, watched?: watched?} <- processes,
+        watched? or :streams in taken,
+        do: Changes.ended(pid)
+
     # Scans all requests and all processes only once for all ended processes.
     holders = for %{pid: pid, taken: taken} <- processes, :exchanges in taken, into: MapSet.new(), do: pid
     if MapSet.size(holders) > 0, do: InFlight.holders_down(holders)

@@ -3,7 +3,7 @@ defmodule McpServer.Connection.Subscriptions do
   # Change notifications for subscribers. In the session era the subscriber is the session (`resources/subscribe`, and
   # list changes once it is initialized). In the stateless era it is each `subscriptions/listen` stream.
 
-  alias McpServer.{Changes, Protocol, Quota, Request, Subscription}
+  alias McpServer.{Changes, Protocol, Quota, Recipient, Request, Subscription}
   alias McpServer.Connection.{Calls, Replies, Report, Session, State, Transport}
   alias McpServer.Dispatch.Subscribing
   alias McpServer.Quota.Client
@@ -15,8 +15,22 @@ defmodule McpServer.Connection.Subscriptions do
   def hear(%{listening?: true} = state), do: state
 
   def hear(state) do
-    Changes.listen(state.router)
+    :ok = Changes.listen(state.router)
+    narrow = Recipient.all(state.principal, state.session.id) -- [:router]
+    :ok = Changes.want(state.router, for(recipient <- narrow, do: {:to, recipient}))
     %{state | listening?: true}
+  end
+
+  # Nobody else's resources wake this process.
+  defp want(state, uris) do
+    :ok = Changes.want(state.router, for(uri <- uris, do: {:resource, uri}))
+    state
+  end
+
+  # Several streams may want the same resource.
+  defp unwant(state, uris) do
+    for uri <- uris, change = {:resource, uri}, not interested?(state, change), do: Changes.unwant(state.router, change)
+    state
   end
 
   @doc "`resources/subscribe`. If the router guards resources, a call checks access first."
@@ -35,7 +49,7 @@ defmodule McpServer.Connection.Subscriptions do
 
     with {:ok, session} <- Session.subscribe(state.session, uri, state.options.max_subscriptions),
          :ok <- take(state, client(state), Subscription.cost(uris)) do
-      acknowledge(hear(%{state | session: session}), request, target)
+      %{state | session: session} |> hear() |> want(uris) |> acknowledge(request, target)
     else
       _too_many -> refuse(state, request, target, "too many subscriptions")
     end
@@ -53,7 +67,7 @@ defmodule McpServer.Connection.Subscriptions do
   @spec unsubscribed(State.t(), Request.t(), Replies.target(), uri :: String.t()) :: State.t()
   def unsubscribed(state, request, target, uri) do
     if Session.subscribed?(state.session, uri), do: give(state, client(state), Subscription.cost([uri]))
-    acknowledge(%{state | session: Session.unsubscribe(state.session, uri)}, request, target)
+    %{state | session: Session.unsubscribe(state.session, uri)} |> unwant([uri]) |> acknowledge(request, target)
   end
 
   @doc "`subscriptions/listen`. If the router guards resources, a call checks access first."
@@ -79,7 +93,7 @@ defmodule McpServer.Connection.Subscriptions do
          :ok <- take(state, listen.client, Subscription.cost(subscription)) do
       Report.peer(state, [:subscription, :start], %{count: 1})
       # Earlier changes do not concern a new stream.
-      state = state |> write_changes() |> hear()
+      state = state |> write_changes() |> hear() |> want(subscription.uris)
       notify(%{state | session: session}, stream, Subscription.acknowledgement(filter, revision, id))
     else
       {:error, :too_many} -> refuse(state, request, target, "too many streams")
@@ -108,7 +122,7 @@ defmodule McpServer.Connection.Subscriptions do
       %{^key => listen} ->
         Report.peer(state, [:subscription, :stop], %{count: 1})
         :ok = give(state, listen.client, Subscription.cost(listen.subscription))
-        %{state | session: Session.unlisten(state.session, key)}
+        unwant(%{state | session: Session.unlisten(state.session, key)}, listen.subscription.uris)
 
       _no_stream ->
         state
