@@ -35,6 +35,7 @@ defmodule McpServer.Application do
       children =
         [
           McpServer.Changes,
+          McpServer.Changes.Hub,
           McpServer.Catalog.Watch,
           McpServer.Call.Reaper,
           {McpServer.Quota.Keeper, &McpServer.Call.Reaper.ended/1},

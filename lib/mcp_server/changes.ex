@@ -26,8 +26,10 @@ defmodule McpServer.Changes do
   router computes (`list_tools/1`), call the functions below.
   """
 
+  alias McpServer.Changes.Hub
   alias McpServer.Http.Cluster.Node, as: Home
   alias McpServer.{Outline, Recipient}
+  alias McpServer.Quota.Keeper
 
   # The processes of clients that have missed changes.
   @missed Module.concat(__MODULE__, Missed)
@@ -45,9 +47,9 @@ defmodule McpServer.Changes do
 
   @type change :: :tools | :prompts | :resources | {:resource, uri :: String.t()}
 
-  # What a process wants: a change, or all that is for one recipient.
+  # What a process wants: all that a session or a stream without a session gets, a change, or all that is for one recipient.
   @typedoc false
-  @type wish :: change() | {:to, Recipient.t()}
+  @type wish :: :session | :stream | change() | {:to, Recipient.t()}
 
   # `:all` is everything that a client has subscribed to.
   @typedoc false
@@ -105,7 +107,7 @@ defmodule McpServer.Changes do
   end
 
   # The sessions that something may be for. Others are not woken.
-  defp sessions(router, :router), do: :pg.get_local_members(__MODULE__, router)
+  defp sessions(router, :router), do: wanting(router, :session)
   defp sessions(router, recipient), do: wanting(router, {:to, recipient})
 
   defp wanting(router, wish), do: for([pid] <- :ets.match(@streams, {{{router, wish}, :"$1"}}), do: pid)
@@ -123,7 +125,7 @@ defmodule McpServer.Changes do
     for table <- [@streams, @wanted],
         do: :ets.new(table, [:named_table, :public, :ordered_set, write_concurrency: true])
 
-    :ok
+    Hub.create_table()
   end
 
   # The `:pg` scope of the changes.
@@ -135,14 +137,20 @@ defmodule McpServer.Changes do
   # that the process has missed: it calls `caught_up/0`, and notifies its client of everything.
   @doc false
   @spec listen(router :: module()) :: :ok
-  def listen(router), do: :pg.join(__MODULE__, router, self())
+  def listen(router) do
+    # What it wants is forgotten when it ends.
+    :ok = Keeper.watch()
+    listen(router, :session, [])
+  end
 
   # Subscribes a stream to these changes only. Others do not wake its process.
   @doc false
   @spec listen(router :: module(), [change()]) :: :ok
-  def listen(router, changes) do
-    want(router, changes)
-    :pg.join(__MODULE__, {router, :streams}, self())
+  def listen(router, changes), do: listen(router, :stream, changes)
+
+  defp listen(router, kind, changes) do
+    :ok = want(router, [kind | changes])
+    Hub.join(router)
   end
 
   # Subscribes a listening process to more.
@@ -164,9 +172,8 @@ defmodule McpServer.Changes do
 
   # Unsubscribes the calling process, which is a stream.
   @doc false
-  @spec unlisten(router :: module()) :: :ok
-  def unlisten(router) do
-    :ok = :pg.leave(__MODULE__, {router, :streams}, self())
+  @spec unlisten() :: :ok
+  def unlisten do
     ended(self())
     forget()
     caught_up()
@@ -219,37 +226,22 @@ defmodule McpServer.Changes do
   # The sessions and streams of a router on this node.
   @doc false
   @spec listeners_here(router :: module()) :: [pid()]
-  def listeners_here(router), do: Enum.flat_map(groups(router), &:pg.get_local_members(__MODULE__, &1))
+  def listeners_here(router), do: wanting(router, :session) ++ wanting(router, :stream)
 
-  defp groups(router), do: [router, {router, :streams}]
-
-  # What has listeners on this node: routers, and nodes of a cluster.
+  # The routers that have listeners on this node.
   @doc false
   @spec listened_to_here() :: [module()]
-  def listened_to_here, do: for(group <- :pg.which_local_groups(__MODULE__), uniq: true, do: router(group))
+  def listened_to_here, do: routers(:ets.first(@streams))
 
-  defp router({router, :streams}), do: router
-  defp router(router), do: router
+  defp routers(:"$end_of_table"), do: []
+  # No wish is greater than a binary, so that the next row is that of another router.
+  defp routers({{router, _wish}, _pid}), do: [router | routers(:ets.next(@streams, {{router, ""}, nil}))]
 
   @doc false
   @spec publish(router :: module(), change(), Recipient.t()) :: :ok
   def publish(router, change, recipient) do
-    for node <- listening(router), do: :erpc.cast(node, __MODULE__, :publish_here, [router, change, recipient])
+    for node <- Hub.others(router), do: :erpc.cast(node, __MODULE__, :publish_here, [router, change, recipient])
     publish_here(router, change, recipient)
-  end
-
-  # Other nodes with listeners. A single node need not look at all of its own.
-  defp listening(router) do
-    if Node.list() == [],
-      do: [],
-      else:
-        for(
-          group <- groups(router),
-          pid <- :pg.get_members(__MODULE__, group),
-          node(pid) != node(),
-          uniq: true,
-          do: node(pid)
-        )
   end
 
   defp tell(listeners, change, :router), do: Enum.each(listeners, &tell(&1, {:mcp_change, change}))

@@ -42,14 +42,38 @@ for {name, kind, place} <- [
       stream = HttpSession.get(HttpSession.open(other.server))
 
       # The nodes exchange their subscribers asynchronously.
-      for group <- [HttpRouter, {HttpRouter, :streams}],
-          do: eventually(fn -> HttpVm.call(one, :pg, :get_members, [Changes, group]) != [] end)
+      eventually(fn -> other.node in HttpVm.call(one, Changes.Hub, :others, [HttpRouter]) end)
 
       HttpVm.call(one, Changes, :tools_changed, [HttpRouter])
       assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(peer)
       assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(stream)
       HttpVm.call(one, Changes, :resource_updated, [HttpRouter, "http-test://fixed"])
       assert %{"method" => "notifications/resources/updated"} = HttpClient.message(peer)
+    end
+
+    # Earlier, each client was a member of its own.
+    test "#{kind}: a node is told once, whoever listens, also after its processes of changes were killed", %{
+      one: one,
+      other: other
+    } do
+      filter = %{"notifications" => %{"toolsListChanged" => true}}
+      {peer, %{body: :stream}} = HttpClient.open(other.server, modern("subscriptions/listen", filter))
+      assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
+      for vm <- [one, other], _ <- 1..3, do: HttpSession.open(vm.server)
+
+      for name <- [Changes.Hub, Changes, Changes.Hub] do
+        hub = HttpVm.call(other, Process, :whereis, [name])
+        true = HttpVm.call(other, Process, :exit, [hub, :kill])
+
+        eventually(fn ->
+          new = HttpVm.call(other, Process, :whereis, [Changes.Hub])
+          members = HttpVm.call(one, :pg, :get_members, [Changes, HttpRouter])
+          length(members) == 2 and new in members and new != hub
+        end)
+
+        HttpVm.call(one, Changes, :tools_changed, [HttpRouter])
+        assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(peer)
+      end
     end
 
     # Earlier, the node that writes the answers of a session of another one asked nobody: 600 MB waited. Some web servers

@@ -63,7 +63,7 @@ defmodule McpServer.HttpClusterToolsTest do
     vms = [one, two, three] = for name <- ["one", "two", "three"], do: vm(name)
     for {a, b} <- [{one, two}, {one, three}, {two, three}], do: HttpVm.connect(a, b)
     streams = for vm <- vms, user <- ["ada", "bob"], do: {user, listen(vm, user)}
-    eventually(fn -> length(HttpVm.call(one, :pg, :get_members, [Changes, {HttpRouter, :streams}])) >= 6 end)
+    for vm <- vms, do: eventually(fn -> length(HttpVm.call(vm, Changes.Hub, :others, [HttpRouter])) == 2 end)
 
     assert :ok = put(two, {HttpRouter, principal: "ada"})
     for {"ada", peer} <- streams, do: assert(next(peer) == "notifications/tools/list_changed")

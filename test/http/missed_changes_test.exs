@@ -171,7 +171,7 @@ defmodule McpServer.HttpMissedChangesTest do
       spawn_link(fn ->
         :ok = Changes.listen(Router, [row])
         send(test, :listens)
-        receive do: (:unlisten -> Changes.unlisten(Router))
+        receive do: (:unlisten -> Changes.unlisten())
         send(test, {:left, :ets.member(Changes.Missed, self())})
       end)
 

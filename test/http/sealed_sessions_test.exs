@@ -77,7 +77,6 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
     test "#{kind}: what the client can do, and that it is initialized, is known again", %{one: one, other: other} do
       session = at(HttpSession.open(one.server, "2025-11-25", capabilities: %{"elicitation" => %{}}), other)
       stream = HttpSession.get(session)
-      eventually(fn -> HttpVm.call(other, :pg, :get_members, [Changes, HttpRouter]) != [] end)
       HttpVm.call(other, Changes, :tools_changed, [HttpRouter])
       assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(stream)
 

@@ -139,7 +139,7 @@ defmodule McpServer.Protocol.NotifyTest do
       end)
 
     on_exit(fn -> Process.exit(busy, :kill) end)
-    eventually(fn -> :pg.get_local_members(McpServer.Changes, __MODULE__) == [busy] end)
+    eventually(fn -> McpServer.Changes.listeners_here(__MODULE__) == [busy] end)
     for _message <- 1..2_000, do: McpServer.Changes.log(__MODULE__, :router, "info", "{}")
     assert Process.info(busy, :message_queue_len) == {:message_queue_len, 1_000}
   end

@@ -79,7 +79,7 @@ defmodule McpServer.Http.ListenStream do
     # The stream may be idle for days. The collection frees the request and shrinks the heap to half.
     :erlang.garbage_collect()
     sink = go_on(stream, opened)
-    Changes.unlisten(mount.router)
+    Changes.unlisten()
     Report.peer(source(stream), [:subscription, :stop], %{count: 1})
     sink
   end

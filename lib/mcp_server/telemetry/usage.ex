@@ -15,13 +15,8 @@ defmodule McpServer.Telemetry.Usage do
     %{
       calls: Enum.count(Process.list(), &(Process.info(&1, :initial_call) == {:initial_call, {Call, :run, 6}})),
       sessions: Sessions.count(),
-      listeners: Changes.listened_to_here() |> Enum.map(&listeners/1) |> Enum.sum(),
+      listeners: Changes.listened_to_here() |> Enum.map(&length(Changes.listeners_here(&1))) |> Enum.sum(),
       tasks: :ets.info(Tasks.Server, :size)
     }
-  end
-
-  # A group that is not a router contains the nodes of a cluster.
-  defp listeners(group) do
-    if function_exported?(group, :__mcp__, 1), do: length(Changes.listeners_here(group)), else: 0
   end
 end
