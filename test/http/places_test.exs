@@ -178,10 +178,16 @@ defmodule McpServer.HttpPlacesTest do
     :sys.suspend(pid)
     notification = legacy("notifications/progress", %{"progressToken" => String.duplicate("x", 100_000)}, id: nil)
 
-    for _ <- 1..10, do: HttpPeer.close(HttpClient.start(server, HttpSession.of(session, notification) |> as("eve")))
+    waiting = fn -> pid |> Process.info(:message_queue_len) |> elem(1) end
 
-    # The request of each, and that its client has left.
-    eventually(fn -> pid |> Process.info(:message_queue_len) |> elem(1) >= 20 end)
+    # The request of each, and that its client has left: a request whose client leaves before it is read is dropped.
+    for n <- 1..10 do
+      peer = HttpClient.start(server, HttpSession.of(session, notification) |> as("eve"))
+      eventually(fn -> waiting.() >= 2 * n - 1 end)
+      HttpPeer.close(peer)
+      eventually(fn -> waiting.() >= 2 * n end)
+    end
+
     eventually(fn -> HttpServers.stats(server).connections == 10 end)
     assert HttpServers.stats(server).body_bytes > 1_000_000
     :sys.resume(pid)
