@@ -145,7 +145,7 @@ for {name, kind} <- [{HttpSealedSessionsListenerTest, :listener}, {HttpSealedSes
       assert Enum.uniq(ids) == ids
     end
 
-    # The next event that is no comment.
+    # Skips comments.
     defp event(peer), do: with(%{data: nil} <- HttpPeer.event(peer), do: event(peer))
 
     defp changed(peer) do

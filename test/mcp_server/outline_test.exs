@@ -15,7 +15,7 @@ defmodule McpServer.OutlineTest do
     for character <- [" ", "~", "ü", "\u00A0", "日"], do: assert(Outline.line(character) == character)
   end
 
-  test "bytes that are no text are escaped one by one" do
+  test "invalid UTF-8 is escaped byte by byte" do
     assert Outline.line("a" <> <<0xFF, 0xC3>> <> "b") == ~S(a\xFF\xC3b)
   end
 end

@@ -32,6 +32,18 @@ defmodule Stress.Hostile.Shares.Greed do
     Wire.leave(peer)
     with {:ok, bytes} <- response, do: bytes, else: (_closed -> "")
   end
+
+  @doc "Opens a session and starts ten tasks in it. `ask` sends a request. Returns how many requests that makes."
+  @spec start_tasks(task :: map(), ask :: (McpServer.HttpPeer.request() -> binary())) :: pos_integer()
+  def start_tasks(task, ask) do
+    params = %{"name" => "sleep", "arguments" => %{"ms" => 60_000}, "task" => task}
+
+    if id = session_id(ask.(HttpRequests.initialize())) do
+      for _ <- 1..10, do: ask.(HttpRequests.of_session(HttpRequests.legacy("tools/call", params), id))
+    end
+
+    11
+  end
 end
 
 defmodule Stress.Hostile.Shares.EndedSessions do
@@ -85,7 +97,6 @@ defmodule Stress.Hostile.Shares.Tasks do
   @moduledoc "Starts tasks in many sessions."
   @behaviour Stress.Hostile.Attack
 
-  alias McpServer.HttpRequests
   alias Stress.Hostile.Shares.Greed
 
   @impl true
@@ -98,22 +109,13 @@ defmodule Stress.Hostile.Shares.Tasks do
   def prepare(_target), do: nil
 
   @impl true
-  def attack(%{port: port}, nil) do
-    params = %{"name" => "sleep", "arguments" => %{"ms" => 60_000}, "task" => %{}}
-
-    if id = Greed.open(port) do
-      for _ <- 1..10, do: Greed.exchange(HttpRequests.of_session(HttpRequests.legacy("tools/call", params), id), port)
-    end
-
-    {11, nil}
-  end
+  def attack(%{port: port}, nil), do: {Greed.start_tasks(%{}, &Greed.exchange(&1, port)), nil}
 end
 
 defmodule Stress.Hostile.Shares.AnonymousTasks do
   @moduledoc "Starts tasks in many sessions, without a principal."
   @behaviour Stress.Hostile.Attack
 
-  alias McpServer.HttpRequests
   alias Stress.Hostile.Shares.Greed
   alias Stress.Hostile.Wire
 
@@ -127,15 +129,7 @@ defmodule Stress.Hostile.Shares.AnonymousTasks do
   def prepare(_target), do: nil
 
   @impl true
-  def attack(%{port: port}, nil) do
-    params = %{"name" => "sleep", "arguments" => %{"ms" => 60_000}, "task" => %{"ttl" => 3_600_000}}
-
-    if id = Greed.session_id(ask(HttpRequests.initialize(), port)) do
-      for _ <- 1..10, do: ask(HttpRequests.of_session(HttpRequests.legacy("tools/call", params), id), port)
-    end
-
-    {11, nil}
-  end
+  def attack(%{port: port}, nil), do: {Greed.start_tasks(%{"ttl" => 3_600_000}, &ask(&1, port)), nil}
 
   defp ask(request, port), do: request |> Wire.bytes(port) |> Greed.send_bytes(port, 1_000)
 end
