@@ -38,21 +38,22 @@ defmodule Stress.Report do
     :ok
   end
 
-  @doc "Prints the findings and returns whether all judged findings held."
+  @doc """
+  Prints the findings and returns whether all judged findings held.
+
+  What was missed comes last: CI shows the last lines of a suite that failed.
+  """
   @spec held?([{String.t(), boolean()} | {String.t(), boolean(), :timed}], boolean()) :: boolean()
   def held?(findings, short?) do
     IO.puts("")
-    judged = for finding <- findings, not (short? and tuple_size(finding) == 3), do: elem(finding, 1)
-
-    for finding <- findings do
-      unjudged = short? and tuple_size(finding) == 3
-
-      IO.puts(
-        "  #{if elem(finding, 1), do: "held  ", else: "MISSED"}  #{elem(finding, 0)}#{if unjudged, do: " (not judged)"}"
-      )
-    end
-
-    IO.puts("\n#{Enum.count(judged, & &1)} of #{length(judged)} held")
-    Enum.all?(judged)
+    {unjudged, judged} = Enum.split_with(findings, &(short? and tuple_size(&1) == 3))
+    {held, missed} = Enum.split_with(judged, &elem(&1, 1))
+    for finding <- held, do: IO.puts("  held    #{elem(finding, 0)}")
+    for finding <- unjudged, do: IO.puts("  #{word(finding)}  #{elem(finding, 0)} (not judged)")
+    for finding <- missed, do: IO.puts("  MISSED  #{elem(finding, 0)}")
+    IO.puts("\n#{length(held)} of #{length(judged)} held")
+    missed == []
   end
+
+  defp word(finding), do: if(elem(finding, 1), do: "held  ", else: "MISSED")
 end
