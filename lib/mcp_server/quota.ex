@@ -240,6 +240,10 @@ defmodule McpServer.Quota do
     :atomics.put(counters, index, 0)
   end
 
+  @doc "Whether a message of so many bytes counts: the place of a call or a connection counts for a shorter one."
+  @spec long?(bytes :: non_neg_integer()) :: boolean()
+  def long?(bytes), do: bytes > 64 * 1024
+
   @doc """
   The share of one client: at least one.
 

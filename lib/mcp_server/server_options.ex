@@ -156,7 +156,7 @@ defmodule McpServer.ServerOptions do
       {:bytes, 64 * @gibi},
       default: 256 * @mebi,
       doc: "what is not yet sent of answers of more than 64 KiB, of one server; one client may have `max_share`",
-      beyond: "its next request gets 503, in a session 429, and `Retry-After`"
+      beyond: "its next request and its next long answers are 503, in a session 429, with `Retry-After`"
     ],
     max_streams: [
       :count,

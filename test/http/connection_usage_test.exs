@@ -4,6 +4,12 @@ defmodule McpServer.HttpConnectionUsageTest do
 
   alias McpServer.{HttpServer, JSON}
 
+  defmodule Listed do
+    @moduledoc false
+    use McpServer.Router, name: "listed", lint: false
+    tool "listed", String.duplicate("d", 400_000), McpServer.Handlers, :echo
+  end
+
   @moduletag :capture_log
   @in_use [:body_bytes, :calls, :connections, :exchanges, :hooks, :streams]
 
@@ -387,6 +393,32 @@ defmodule McpServer.HttpConnectionUsageTest do
       assert HttpServer.stats(server.pid).cut == 1
       HttpPeer.close(peer)
     end
+
+    # Earlier, the 20 MB were copied into one binary.
+    test "costs as much memory as the parts of its answer, which it shares with others" do
+      server = HttpServers.start(:listener, router: Listed)
+      session = HttpSession.open(server, "2025-03-26")
+      batch = for id <- 1..50, do: message("tools/list", %{}, id: id)
+      peer = HttpSession.start(session, in_session(JSON.encode!(batch)))
+      eventually(fn -> HttpServer.stats(server.pid).answer_bytes > 20_000_000 end)
+      eventually(fn -> in_use(server).connections == 1 end)
+      connection = connection(server)
+      eventually(fn -> blocked?(connection) end)
+      assert own_bytes(connection) < 2_000_000
+      HttpPeer.close(peer)
+      unused(server)
+    end
+  end
+
+  # It waits until the client reads.
+  defp blocked?(pid),
+    do: match?({:current_function, {:prim_inet, _function, _arity}}, Process.info(pid, :current_function))
+
+  # Of binaries, of which it may have several parts.
+  defp own_bytes(pid) do
+    {:binary, binaries} = Process.info(pid, :binary)
+    sizes = for {id, bytes, _references} <- binaries, uniq: true, do: {id, bytes}
+    Enum.reduce(sizes, 0, fn {_id, bytes}, sum -> sum + bytes end)
   end
 
   defp log_request(request) do

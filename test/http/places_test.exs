@@ -14,6 +14,12 @@ defmodule McpServer.HttpPlacesTest do
     tool "long", String.duplicate("d", 16_000_000), McpServer.Handlers, :echo
   end
 
+  defmodule Medium do
+    @moduledoc false
+    use McpServer.Router, name: "medium", lint: false
+    tool "medium", String.duplicate("d", 400_000), McpServer.Handlers, :echo
+  end
+
   # `http: [max_calls: 1]` is one place for each scheduler.
   @most System.schedulers_online()
 
@@ -117,6 +123,7 @@ defmodule McpServer.HttpPlacesTest do
   # More than the buffers of both sockets hold.
   @long String.duplicate("l", 16 * 1024 * 1024)
   @slow [recbuf: 4_096]
+  @unread "Too many long answers of earlier requests are unread"
 
   # Each of these clients may leave 24 MiB unread. Some web servers take an answer at once.
   defp reading_slowly(more \\ []) do
@@ -236,6 +243,62 @@ defmodule McpServer.HttpPlacesTest do
   end
 
   # Earlier, the last 256 KiB of an answer were counted until the driver of the socket had them.
+  # Earlier, one client had 480 answers of 5 MB: all calls were admitted before an answer counted.
+  test "no client has that leaves the answers of calls unread that began together" do
+    server = reading_slowly(stream_after: 30_000)
+    session = session(server, "eve")
+
+    calls =
+      for {session, id} <- [{nil, 1}, {nil, 2}, {nil, 3}, {session, 4}], do: start(server, "eve", session, id, @slow)
+
+    [{_first, first}, {_second, second} | others] = calls
+    {_ada, of_ada} = ada = start(server, "ada", nil, 5)
+
+    for {call, most} <- [{first, 16_000_000}, {second, 32_000_000}] do
+      HttpScript.tell(call, {:answer, @long})
+      eventually(fn -> HttpServers.stats(server).answer_bytes > most end)
+    end
+
+    for {{peer, call}, status} <- Enum.zip(others, [503, 429]) do
+      HttpScript.tell(call, {:answer, @long})
+      response = HttpPeer.response(peer)
+      assert {response.status, error(response)} == {status, @unread}
+      assert String.to_integer(HttpResponse.header(response, "retry-after")) > 0
+    end
+
+    HttpScript.tell(of_ada, {:answer, @long})
+    assert %{status: 200} = HttpPeer.response(elem(ada, 0))
+    for {peer, _call} <- Enum.take(calls, 2), do: assert(%{status: 200} = HttpPeer.response(peer))
+    eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+  end
+
+  test "no client has that leaves the answers of streams and of batches unread that began together" do
+    server = reading_slowly(stream_after: 50)
+    session = session(server, "eve")
+
+    [{first, of_first}, {second, of_second}, {third, of_third}] =
+      calls = for id <- 1..3, do: start(server, "eve", session, id, @slow)
+
+    for {peer, _call} <- calls, do: assert(%{status: 200, body: :stream} = HttpPeer.response(peer))
+    batch = message("tools/call", %{"name" => "perform", "arguments" => HttpScript.arguments(4)}, id: 4)
+    fourth = HttpSession.start(batch_session(server, "eve"), in_session(McpServer.JSON.encode!([batch])))
+    {of_fourth, _conn} = HttpScript.performing(4)
+    assert %{status: 200, body: :stream} = HttpPeer.response(fourth)
+
+    for {call, most} <- [{of_first, 16_000_000}, {of_second, 32_000_000}] do
+      HttpScript.tell(call, {:answer, @long})
+      eventually(fn -> HttpServers.stats(server).answer_bytes > most end)
+    end
+
+    for call <- [of_third, of_fourth], do: HttpScript.tell(call, {:answer, @long})
+    assert %{"id" => 3, "error" => %{"message" => @unread}} = McpServer.JSON.decode!(long_event(third))
+    assert [%{"id" => 4, "error" => %{"message" => @unread}}] = McpServer.JSON.decode!(long_event(fourth))
+    for peer <- [first, second], do: assert(String.length(long_event(peer)) > 16_000_000)
+    eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+  end
+
+  defp error(response), do: HttpResponse.json(response)["error"]["message"]
+
   test "no client has that leaves many answers unread" do
     server = reading_slowly()
     {peer, call} = start(server, "eve", nil, 1, HttpPeer.small_window(4_096))
@@ -343,6 +406,25 @@ defmodule McpServer.HttpPlacesTest do
     assert length(answers) == 2
     eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
     assert HttpPeer.response(HttpSession.start(session, pings)).status == 200
+  end
+
+  # Earlier, each of its 50 lists was kept, for each session of the client.
+  both "and no answer of a batch is kept beyond the client's share",
+       [router: Medium, identify: &who/1, http: [max_answer_bytes: 2 * 1024 * 1024, max_share: 25]],
+       %{server: server} do
+    session = batch_session(server, "eve")
+    lists = in_session(McpServer.JSON.encode!(for id <- 1..5, do: message("tools/list", %{}, id: id)))
+    {%{status: 200}, [answers]} = HttpSession.exchange(session, lists)
+    {listed, refused} = Enum.split_with(answers, &is_map_key(&1, "result"))
+    assert Enum.map(listed, & &1["id"]) == [1, 2]
+
+    assert for(%{"id" => id, "error" => error} <- refused, do: {id, error["code"], error["message"]}) ==
+             for(id <- 3..5, do: {id, -32603, "Too many requests are in progress"})
+
+    # What was read is forgotten.
+    eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+    {%{status: 200}, [[answer | _others]]} = HttpSession.exchange(session, lists)
+    assert %{"id" => 1, "result" => _tools} = answer
   end
 
   # White space that the message does not need.

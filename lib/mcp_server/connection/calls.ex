@@ -3,7 +3,7 @@ defmodule McpServer.Connection.Calls do
   # The calls of a connection: waiting and running calls, their deadlines and their ends. Every admitted call ends
   # exactly once: answered, failed or cancelled.
 
-  alias McpServer.{Call, Catalog, Protocol, Request}
+  alias McpServer.{Call, Catalog, Protocol, Quota, Request}
   alias McpServer.Call.Trace
   alias McpServer.Protocol.Revision
 
@@ -95,6 +95,11 @@ defmodule McpServer.Connection.Calls do
   @spec busy(repeated() | %{id: nil, revision: String.t()}) :: Protocol.message()
   def busy(%{id: id, revision: revision}),
     do: Protocol.error(id, revision, :internal_error, "Too many requests are in progress")
+
+  @doc "The error in place of a long answer, for a client that has left too many of them unread."
+  @spec unread(repeated()) :: Protocol.message()
+  def unread(%{id: id, revision: revision}),
+    do: Protocol.error(id, revision, :internal_error, "Too many long answers of earlier requests are unread")
 
   defp wait(state, entry) do
     session = Session.place(state.session, entry.key, :waiting)
@@ -284,8 +289,20 @@ defmodule McpServer.Connection.Calls do
     end
   end
 
-  defp ended(state, {call, calls}, {:mcp_done, outcome, reply, logged}),
-    do: state |> leave({%{call | logged: logged}, calls}, outcome, reply) |> answer(call, outcome, reply)
+  defp ended(state, {call, calls}, {:mcp_done, outcome, reply, logged}) do
+    {outcome, reply} = answerable(state, call, outcome, reply)
+    state |> leave({%{call | logged: logged}, calls}, outcome, reply) |> answer(call, outcome, reply)
+  end
+
+  # As in `McpServer.Http.HeldCall.answerable/4`.
+  defp answerable(%{options: %{overload: {:refuse, status}}} = state, call, outcome, reply) do
+    if Quota.long?(IO.iodata_length(reply)) and InFlight.behind?(state.in_flight),
+      do: {{:refused, {:status, status}}, unread(call.request)},
+      else: {outcome, reply}
+  end
+
+  # A pipe holds the server back.
+  defp answerable(_state, _call, outcome, reply), do: {outcome, reply}
 
   defp answer(state, call, {:refused, standing}, reply), do: Replies.reply(state, call.target, reply, standing)
 

@@ -102,7 +102,7 @@ defmodule McpServer.Connection.InFlight do
   # The row comes last: for a process that is killed before, nobody gives back what it has not taken.
   defp claim_row(in_flight, {key, _turns, _holder, nil, _entry} = row, bytes) do
     with {:known, false} <- {:known, :ets.member(@table, key)},
-         {:behind, false} <- {:behind, Quota.behind?(in_flight.quota, :answer_bytes, in_flight.client)},
+         {:behind, false} <- {:behind, behind?(in_flight)},
          :ok <- take(in_flight, @taken, 1, in_flight.most),
          {:bytes, :ok} <- {:bytes, take(in_flight, @bytes, bytes, :infinity)} do
       if :ets.insert_new(@table, row), do: :ok, else: unclaimed(in_flight, bytes, :duplicate)
@@ -250,9 +250,12 @@ defmodule McpServer.Connection.InFlight do
   @spec admit_batch(t() | nil, bytes :: non_neg_integer()) :: :ok | :full
   def admit_batch(nil, _bytes), do: :ok
 
-  def admit_batch(in_flight, bytes) do
-    if Quota.behind?(in_flight.quota, :answer_bytes, in_flight.client), do: :full, else: hold(in_flight, bytes)
-  end
+  def admit_batch(in_flight, bytes), do: if(behind?(in_flight), do: :full, else: hold(in_flight, bytes))
+
+  @doc "Whether the client has left so much unread that it gets nothing more."
+  @spec behind?(t() | nil) :: boolean()
+  def behind?(nil), do: false
+  def behind?(%{quota: quota, client: client}), do: Quota.behind?(quota, :answer_bytes, client)
 
   @doc "Counts an answer that waits for the others of its batch."
   @spec keep_answer(t() | nil, bytes :: pos_integer()) :: :ok

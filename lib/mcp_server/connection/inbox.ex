@@ -121,10 +121,23 @@ defmodule McpServer.Connection.Inbox do
   # The core has answered without a look at the ids in flight.
   defp reply(state, target, reply, standing) do
     case Calls.taken_id(state, target, reply) do
-      :free -> Replies.reply(state, target, reply, standing)
-      {:ok, id} -> Calls.refuse_duplicate(state, %{id: id, revision: Session.fallback_revision(state.session)}, target)
+      :free -> reply_free(state, target, reply, standing)
+      {:ok, id} -> Calls.refuse_duplicate(state, repeated(state, id), target)
     end
   end
+
+  # A batch keeps its answers, and most of them, such as lists, need no place. Otherwise a short batch would have as many
+  # bytes as it likes.
+  defp reply_free(state, {:batch, _batch} = target, reply, standing) do
+    if InFlight.behind?(state.in_flight),
+      do: Replies.reply(state, target, Calls.busy(repeated(state, reply_id(reply)))),
+      else: Replies.reply(state, target, reply, standing)
+  end
+
+  defp reply_free(state, target, reply, standing), do: Replies.reply(state, target, reply, standing)
+
+  defp reply_id(reply), do: with({:ok, id} <- Protocol.reply_id(reply), do: id, else: (_none -> nil))
+  defp repeated(state, id), do: %{id: id, revision: Session.fallback_revision(state.session)}
 
   # Most of these requests start no call, which would claim the id.
   defp request(state, %Request{kind: kind, id: id} = request, target)

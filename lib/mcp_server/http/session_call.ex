@@ -221,6 +221,7 @@ defmodule McpServer.Http.SessionCall do
   end
 
   defp answer(call, outcome, reply) do
+    {outcome, reply} = HeldCall.answerable(call, {client(call), 429}, outcome, reply)
     HeldCall.ended(call, outcome, reply)
     respond(call, HeldCall.standing(outcome), reply)
   end

@@ -50,9 +50,6 @@ defmodule McpServer.Http.Sink do
   """
   @callback release(t()) :: t()
 
-  # The place of a call or a connection counts for a shorter body or answer.
-  @long_bytes 64 * 1024
-
   # How often a passive socket is looked at, in milliseconds.
   @look_ms 1_000
 
@@ -78,9 +75,14 @@ defmodule McpServer.Http.Sink do
 
   @doc "How many bytes count for the arguments of a call with this request."
   @spec argument_bytes(t()) :: non_neg_integer()
-  def argument_bytes(%{body_bytes: bytes}) when bytes > @long_bytes, do: bytes
-  def argument_bytes(%{body: body}) when is_binary(body) and byte_size(body) > @long_bytes, do: byte_size(body)
-  def argument_bytes(_short), do: 0
+  def argument_bytes(sink) do
+    bytes = body_bytes(sink)
+    if Quota.long?(bytes), do: bytes, else: 0
+  end
+
+  defp body_bytes(%{body_bytes: bytes}), do: bytes
+  defp body_bytes(%{body: body}) when is_binary(body), do: byte_size(body)
+  defp body_bytes(_read), do: 0
 
   @doc """
   Writes an answer. A long one counts for its client until it is written: as long as the client does not read, its memory
@@ -90,15 +92,15 @@ defmodule McpServer.Http.Sink do
   def counted(%{account: nil} = sink, _client, _answer, write), do: write.(sink)
 
   def counted(%{account: %{quota: quota}} = sink, client, answer, write) do
-    case IO.iodata_length(answer) do
-      short when short <= @long_bytes ->
-        write.(sink)
+    bytes = IO.iodata_length(answer)
 
-      bytes ->
-        :ok = Quota.take_anyway(quota, :answer_bytes, client, bytes)
-        result = write.(sink)
-        :ok = Quota.give(quota, :answer_bytes, client, bytes)
-        result
+    if Quota.long?(bytes) do
+      :ok = Quota.take_anyway(quota, :answer_bytes, client, bytes)
+      result = write.(sink)
+      :ok = Quota.give(quota, :answer_bytes, client, bytes)
+      result
+    else
+      write.(sink)
     end
   end
 
@@ -118,7 +120,7 @@ defmodule McpServer.Http.Sink do
 
   @doc "Whether an answer counts until it is written."
   @spec long?(iodata()) :: boolean()
-  def long?(answer), do: IO.iodata_length(answer) > @long_bytes
+  def long?(answer), do: Quota.long?(IO.iodata_length(answer))
 
   @doc "Whether the client has left so much unread that its next request is refused."
   @spec behind?(t(), Client.t()) :: boolean()

@@ -245,6 +245,7 @@ defmodule McpServer.Http.StatelessCall do
   end
 
   defp answer(call, outcome, reply) do
+    {outcome, reply} = HeldCall.answerable(call, {call.client, 503}, outcome, reply)
     HeldCall.ended(call, outcome, reply)
     respond(call, HeldCall.standing(outcome), reply)
   end

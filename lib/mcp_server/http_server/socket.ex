@@ -432,17 +432,27 @@ defmodule McpServer.HttpServer.Socket do
   defp send_all(sink, bytes) do
     if IO.iodata_length(bytes) <= @not_awaited,
       do: sent(sink, send_now(sink, bytes)),
-      else: sent(sink, send_pieces(sink, IO.iodata_to_binary(bytes)))
+      else: sent(sink, send_pieces(sink, :erlang.iolist_to_iovec(bytes), IO.iodata_length(bytes)))
   end
 
-  defp send_pieces(sink, <<piece::binary-size(@sent_at_once), rest::binary>>) when byte_size(rest) > @last do
-    with :ok <- send_now(sink, piece), do: send_pieces(sink, rest)
+  # Nothing is copied: what many answers contain, such as a list, is in memory once. The driver takes a piece of any size
+  # at once, and makes only the next one wait.
+  defp send_pieces(sink, parts, left) when left > @last do
+    size = min(@sent_at_once, left - @last)
+    {piece, parts} = split(parts, size, [])
+    with :ok <- send_now(sink, piece), do: send_pieces(sink, parts, left - size)
   end
 
-  # The driver takes a piece of any size at once, and makes only the next one wait.
-  defp send_pieces(sink, last) do
-    {piece, last} = :erlang.split_binary(last, byte_size(last) - @last)
-    with :ok <- send_now(sink, piece), do: send_now(sink, last)
+  defp send_pieces(sink, last, _left), do: send_now(sink, last)
+
+  defp split(parts, 0, piece), do: {Enum.reverse(piece), parts}
+
+  defp split([part | parts], size, piece) when byte_size(part) <= size,
+    do: split(parts, size - byte_size(part), [part | piece])
+
+  defp split([part | parts], size, piece) do
+    {begin, rest} = :erlang.split_binary(part, size)
+    {Enum.reverse([begin | piece]), [rest | parts]}
   end
 
   # Only streams need the time of the last write.

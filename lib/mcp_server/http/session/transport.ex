@@ -16,9 +16,6 @@ defmodule McpServer.Http.Session.Transport do
   # The streams of a sealed session are numbered from a random number up to this one, and the events of its own stream.
   @numbers 1_000_000_000_000_000
 
-  # A shorter answer counts for nobody.
-  @long_bytes 64 * 1024
-
   # A store that has not deleted the values of an ended session within this time keeps them until they expire.
   @forget_ms 60_000
 
@@ -361,14 +358,18 @@ defmodule McpServer.Http.Session.Transport do
   defp count_unsent(transport, %{phase: :streaming, queued: queued, exchange: %{ref: ref, pid: pid}}, entries)
        when queued > 0 do
     case for({_stream, {:answer, _standing}, message} <- entries, do: IO.iodata_length(message)) do
-      [bytes] when bytes > @long_bytes and not is_map_key(transport.unsent, ref) ->
-        :ok = Quota.take_anyway(account(transport), :answer_bytes, transport.session.client, bytes)
-        monitor = :erlang.monitor(:process, pid, tag: {:mcp_unsent_down, ref})
-        %{transport | unsent: Map.put(transport.unsent, ref, {bytes, monitor})}
+      [bytes] when not is_map_key(transport.unsent, ref) ->
+        if Quota.long?(bytes), do: count_unsent(transport, {ref, pid}, bytes), else: transport
 
-      _short ->
+      _none_or_counted ->
         transport
     end
+  end
+
+  defp count_unsent(transport, {ref, pid}, bytes) when is_integer(bytes) do
+    :ok = Quota.take_anyway(account(transport), :answer_bytes, transport.session.client, bytes)
+    monitor = :erlang.monitor(:process, pid, tag: {:mcp_unsent_down, ref})
+    %{transport | unsent: Map.put(transport.unsent, ref, {bytes, monitor})}
   end
 
   defp count_unsent(transport, _stream, _entries), do: transport
