@@ -13,7 +13,9 @@ defmodule McpServer.RateLimit do
     status: [{:in, [429, 200]}, default: 429, doc: "the status of a refusal over HTTP, see below"]
   ]
 
-  @max_keys :rate_limit_buckets |> McpServer.Quota.Kinds.bound(%{}) |> elem(0)
+  {limit, share} = McpServer.Quota.Kinds.bound(:rate_limit_buckets, %{})
+  @max_buckets McpServer.Limit.digits(limit)
+  @share_of_buckets McpServer.Limit.digits(share)
   @max_answers 10
 
   @moduledoc """
@@ -52,8 +54,9 @@ defmodule McpServer.RateLimit do
 
   ## Bounds
 
-  Buckets are in the memory of the node, so a client of three nodes has three. There are at most
-  #{McpServer.Limit.digits(@max_keys)} of them. Full buckets are removed to make room. If all are in use, new clients of a statement share one bucket.
+  Buckets are in the memory of the node, so a client of three nodes has three. There are at most #{@max_buckets} of them,
+  and #{@share_of_buckets} of one client, with `by: :session` or a function. Full buckets are removed to make room. In
+  place of more buckets a client has one for each statement. If all are in use, new clients of a statement share one.
 
   ## Questions to the user
 
@@ -68,6 +71,7 @@ defmodule McpServer.RateLimit do
 
   alias McpServer.{Conn, NamedFunction}
   alias McpServer.Dispatch.Outcome
+  alias McpServer.Quota
   alias McpServer.Quota.Client
   alias McpServer.RateLimit.{Answers, Bucket}
 
@@ -101,7 +105,7 @@ defmodule McpServer.RateLimit do
 
   defp count(conn, %{by: by} = options) do
     with client when client != :unlimited <- client(by, conn),
-         {:wait, wait_us} <- take({conn.called.plug, client}, options) do
+         {:wait, wait_us} <- take({conn.called.plug, client}, Client.new(conn.principal, conn.peer), options) do
       {:wait, wait_us}
     else
       :unlimited -> 0
@@ -109,7 +113,8 @@ defmodule McpServer.RateLimit do
     end
   end
 
-  defp take(key, options), do: Bucket.take(__MODULE__, key, options, System.monotonic_time(:microsecond), @max_keys)
+  defp take(key, client, options),
+    do: Bucket.take(__MODULE__, key, client, options, System.monotonic_time(:microsecond), Quota.of_node())
 
   defp client(:principal, conn), do: Client.new(conn.principal, conn.peer)
   defp client(:peer, conn), do: Client.of_peer(conn.peer)

@@ -8,6 +8,7 @@ defmodule McpServer.RateLimitTest do
   alias McpServer.{Conn, HttpClient, HttpRequests, HttpResponse, HttpServers, HttpSession, RateLimit, RateRouter}
   alias McpServer.Quota
   alias McpServer.Quota.Client
+  alias McpServer.Quota
   alias McpServer.RateLimit.Bucket
 
   @moduletag :capture_log
@@ -264,12 +265,12 @@ defmodule McpServer.RateLimitTest do
 
   describe "a bucket" do
     setup do
-      {:ok, table: :ets.new(:buckets, [:public])}
+      {:ok, table: :ets.new(:buckets, [:public]), quota: quota(100, 100)}
     end
 
-    test "holds a burst, and fills up evenly", %{table: table} do
+    test "holds a burst, and fills up evenly", %{table: table, quota: quota} do
       rule = %{interval: 10, burst: 3}
-      take = &Bucket.take(table, {:a, :ada}, rule, &1, 100)
+      take = &Bucket.take(table, {:a, :ada}, :ada, rule, &1, quota)
       assert for(_n <- 1..4, do: take.(1_000)) == [:ok, :ok, :ok, {:wait, 10}]
       assert take.(1_009) == {:wait, 1}
       assert for(_n <- 1..2, do: take.(1_010)) == [:ok, {:wait, 10}]
@@ -277,37 +278,62 @@ defmodule McpServer.RateLimitTest do
       assert for(_n <- 1..4, do: take.(9_000)) == [:ok, :ok, :ok, {:wait, 10}]
     end
 
-    test "has the next token after an interval, also for a call that was overtaken", %{table: table} do
+    test "has the next token after an interval, also for a call that was overtaken", %{table: table, quota: quota} do
       rule = %{interval: 10, burst: 2}
-      take = &Bucket.take(table, {:a, :ada}, rule, &1, 100)
+      take = &Bucket.take(table, {:a, :ada}, :ada, rule, &1, quota)
       assert for(_n <- 1..2, do: take.(1_005)) == [:ok, :ok]
       assert take.(1_000) == {:wait, 10}
     end
 
-    test "is one for all clients that come at the same time", %{table: table} do
+    test "is one for all clients that come at the same time, and counts once", %{table: table, quota: quota} do
       rule = %{interval: 1_000, burst: 50}
 
       taken =
         1..8
         |> Enum.map(fn _n ->
-          Task.async(fn -> for _n <- 1..20, do: Bucket.take(table, {:a, :ada}, rule, 0, 100) end)
+          Task.async(fn -> for _n <- 1..20, do: Bucket.take(table, {:a, :ada}, :ada, rule, 0, quota) end)
         end)
         |> Task.await_many(30_000)
         |> List.flatten()
 
       assert Enum.count(taken, &(&1 == :ok)) == 50
+      assert counted(quota) == 1
     end
 
     test "makes way when it is full, else newcomers share one", %{table: table} do
+      quota = quota(3, 3)
       rule = %{interval: 1_000_000, burst: 1}
-      take = &Bucket.take(table, {:a, &1}, rule, &2, 3)
+      take = &Bucket.take(table, {:a, &1}, &1, rule, &2, quota)
       assert for(n <- 1..3, do: take.(n, 0)) == [:ok, :ok, :ok]
       assert for(n <- 4..6, do: take.(n, 10)) == [:ok, {:wait, 999_999 + 1}, {:wait, 1_000_000}]
       # Buckets in use are unchanged.
       assert take.(1, 10) == {:wait, 999_990}
       assert :ets.info(table, :size) <= 5
       assert for(n <- 7..8, do: take.(n, 5_000_000)) == [:ok, :ok]
-      assert :ets.info(table, :size) == 3
+      assert {:ets.info(table, :size), counted(quota)} == {3, 2}
+    end
+
+    # Earlier, one client filled the table with sessions, and all newcomers to all statements shared its last bucket.
+    test "of a client beyond its share is its own, in each statement", %{table: table} do
+      quota = quota(6, 2)
+      rule = %{interval: 1_000_000, burst: 1}
+      take = fn statement, holder, client -> Bucket.take(table, {statement, holder}, client, rule, 0, quota) end
+      assert for(n <- 1..4, do: take.(:a, {:session, n}, :eve)) == [:ok, :ok, :ok, {:wait, 1_000_000}]
+      assert for(n <- 5..6, do: take.(:b, {:session, n}, :eve)) == [:ok, {:wait, 1_000_000}]
+      assert for(client <- [:ada, :bob], do: take.(:a, client, client)) == [:ok, :ok]
+      assert counted(quota) == 4
+    end
+
+    test "of those who have one does not take from newcomers, where there is no room", %{table: table} do
+      quota = quota(2, 1)
+      rule = %{interval: 1_000_000, burst: 1}
+      take = fn holder, client -> Bucket.take(table, {:a, holder}, client, rule, 0, quota) end
+      taken = for client <- [:eve, :mal], n <- 1..3, do: take.({client, n}, client)
+      assert taken == [:ok, :ok, {:wait, 1_000_000}, :ok, :ok, {:wait, 1_000_000}]
+      assert for(client <- [:ada, :bob], do: take.(client, client)) == [:ok, {:wait, 1_000_000}]
     end
   end
+
+  defp quota(limit, share), do: Quota.put_bound(Quota.new(:node, %{}), :rate_limit_buckets, {limit, share})
+  defp counted(quota), do: Quota.held(quota, :rate_limit_buckets)
 end

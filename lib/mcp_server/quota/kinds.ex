@@ -119,20 +119,14 @@ defmodule McpServer.Quota.Kinds do
     consents: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: {:part, 8}}),
     # Without a mark an answer to a question counts as a call.
     rate_limit_marks: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: 25}),
+    # Beyond its share a client has one bucket for each statement.
+    rate_limit_buckets: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: {:part, 8}, full: :shared}),
     event_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, full: :displaced}),
     # The core counts them.
     tokens:
       Map.merge(@displaced, %{of: :server, limit: :cache, unit: :count, share: {:part, 8}, by: McpServer.Auth.Cache}),
     ended_sessions:
       Map.merge(@displaced, %{limit: 100_000, unit: :count, share: 25, by: McpServer.Http.Session.Tombstones}),
-    rate_limit_buckets:
-      Map.merge(@displaced, %{
-        limit: 100_000,
-        unit: :count,
-        share: {:count, 1},
-        full: :shared,
-        by: McpServer.RateLimit.Bucket
-      }),
     page_bytes:
       Map.merge(@displaced, %{
         of: :endpoint,

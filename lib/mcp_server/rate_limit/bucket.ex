@@ -1,7 +1,10 @@
 defmodule McpServer.RateLimit.Bucket do
   @moduledoc false
-  # Token buckets in a table. A row has the key and the time at which the bucket is full again. So no process must fill
-  # buckets, and a row whose time has passed can be deleted.
+  # Token buckets in a table. A row has the key, the time at which the bucket is full again, and the client that it counts
+  # for. So no process must fill buckets, and a row whose time has passed can be deleted.
+
+  alias McpServer.Quota
+  alias McpServer.Quota.Client
 
   @type key :: {statement :: term(), holder :: term()}
   @type rule :: %{:interval => pos_integer(), :burst => pos_integer(), optional(atom()) => term()}
@@ -11,23 +14,26 @@ defmodule McpServer.RateLimit.Bucket do
 
   @doc """
   Takes a token of the key's bucket at the time `now`, or returns the time until there is one. All times are in
-  microseconds. In a table with `max` rows, new keys of a statement share one bucket.
+  microseconds.
+
+  A client that has its share of buckets has one more for each statement, in place of further ones. Where there is no room
+  for any, clients without a bucket share one.
   """
-  @spec take(:ets.table(), key(), rule(), now :: integer(), max :: pos_integer()) :: :ok | {:wait, pos_integer()}
-  def take(table, key, rule, now, max) do
+  @spec take(:ets.table(), key(), Client.t(), rule(), now :: integer(), Quota.t()) :: :ok | {:wait, pos_integer()}
+  def take(table, key, client, rule, now, quota) do
     case :ets.lookup(table, key) do
-      [{^key, full_at}] -> spend(table, key, {rule, full_at}, now, max)
-      [] -> first(table, key, rule, now, max)
+      [row] -> spend(table, row, rule, now, fn -> take(table, key, client, rule, now, quota) end)
+      [] -> first(table, key, client, rule, now, quota)
     end
   end
 
-  defp spend(table, key, {rule, full_at}, now, max) do
+  defp spend(table, {key, full_at, client} = row, rule, now, again) do
     next = max(full_at, now) + rule.interval
 
     case next - (now + rule.burst * rule.interval) do
       # A parallel call may have taken its token later than `now`.
       wait when wait > 0 -> {:wait, min(wait, rule.interval)}
-      _enough -> replace(table, {key, full_at}, {key, next}, fn -> take(table, key, rule, now, max) end)
+      _enough -> replace(table, row, {key, next, client}, again)
     end
   end
 
@@ -39,24 +45,56 @@ defmodule McpServer.RateLimit.Bucket do
     end
   end
 
-  defp first(table, {statement, _holder} = key, rule, now, max) do
+  defp first(table, {statement, _holder} = key, client, rule, now, quota) do
     cond do
-      not room?(table, now, max) and key != {statement, :others} -> take(table, {statement, :others}, rule, now, max)
-      :ets.insert_new(table, {key, now + rule.interval}) -> :ok
-      true -> take(table, key, rule, now, max)
+      not room?(table, client, now, quota) ->
+        shared(table, {statement, {:others, sharer(quota, client)}}, rule, now)
+
+      :ets.insert_new(table, {key, now + rule.interval, client}) ->
+        :ok
+
+      true ->
+        give_back(quota, client)
+        take(table, key, client, rule, now, quota)
     end
   end
 
-  # Whether the table has room for another row, after rows whose time has passed are deleted.
-  defp room?(table, now, max), do: :ets.info(table, :size) < max or (sweep(table, now) and room?(table, now, max))
+  defp sharer(quota, client),
+    do: if(client != nil and Quota.held(quota, :rate_limit_buckets, client) > 0, do: client, else: :nobody)
 
-  defp sweep(table, now) do
-    with [{:swept, at, :all}] when now - at < @sweep_us <- :ets.lookup(table, :swept) do
+  # These do not count: there are fewer of them than clients with a bucket.
+  defp shared(table, key, rule, now) do
+    again = fn -> shared(table, key, rule, now) end
+
+    case :ets.lookup(table, key) do
+      [row] -> spend(table, row, rule, now, again)
+      [] -> if :ets.insert_new(table, {key, now + rule.interval, :shared}), do: :ok, else: again.()
+    end
+  end
+
+  # Whether the client has room for another row, after rows whose time has passed are deleted.
+  defp room?(table, client, now, quota) do
+    taken = fn -> Quota.take(quota, :rate_limit_buckets, client, 1) == :ok end
+    taken.() or (sweep(table, now, quota) and taken.())
+  end
+
+  defp sweep(table, now, quota) do
+    with [{:swept, at}] when now - at < @sweep_us <- :ets.lookup(table, :swept) do
       false
     else
       _long_ago ->
-        :ets.insert(table, {:swept, now, :all})
-        :ets.select_delete(table, [{{:_, :"$1"}, [{:"=<", :"$1", now}], [true]}]) > 0
+        :ets.insert(table, {:swept, now})
+        full = :ets.select(table, [{{:"$1", :"$2", :_}, [{:"=<", :"$2", now}], [:"$1"]}])
+        for key <- full, row <- :ets.take(table, key), do: drop(table, row, now, quota)
+        full != []
     end
   end
+
+  # A parallel call may have taken a token meanwhile.
+  defp drop(table, {_key, full_at, client} = row, now, quota) do
+    if full_at <= now or not :ets.insert_new(table, row), do: give_back(quota, client)
+  end
+
+  defp give_back(_quota, :shared), do: :ok
+  defp give_back(quota, client), do: Quota.give(quota, :rate_limit_buckets, client, 1)
 end
