@@ -8,7 +8,7 @@ defmodule McpServer.Catalog do
   # subscribed clients of this node are notified.
 
   alias McpServer.Catalog.Rules
-  alias McpServer.{Access, Changes, JSON, Native, Protocol, Router, Schema}
+  alias McpServer.{Access, Changes, JSON, Native, Protocol, Router, Schema, Secret}
   alias McpServer.Router.Plugs
   alias McpServer.Tools.Server
 
@@ -110,7 +110,7 @@ defmodule McpServer.Catalog do
   defp put(router, version, former) do
     check_router!(router)
 
-    case build(router) do
+    case build(router, Secret.key("stand-ins")) do
       {:ok, catalog} ->
         # The build has loaded all modules that the router names, so its version is known now.
         :persistent_term.put({__MODULE__, router}, {version || version(router), catalog})
@@ -139,17 +139,18 @@ defmodule McpServer.Catalog do
   Compiles a router's definition without storing it.
 
   The error text begins with the faulty entry, such as `tool "add": inputSchema: …`. The router calls this while it
-  compiles.
+  compiles, without a key for the choice of stand-ins.
   """
-  @spec build(module()) :: {:ok, t()} | {:error, String.t()}
-  def build(router) do
+  @spec build(module(), stand_in_key :: <<_::256>> | nil) :: {:ok, t()} | {:error, String.t()}
+  def build(router, stand_in_key \\ nil) do
     check_router!(router)
 
     with {:ok, handlers} <- handlers(router),
          rules = Rules.of(handlers, router.__mcp__(:dynamic)),
          {:ok, definition} <- definition(router, rules.numbers),
          server = router.__mcp__(:server),
-         {:ok, ref} <- Protocol.compile(definition, structs(router), server.schema_limits, server.template_limits) do
+         limits = {server.schema_limits, server.template_limits},
+         {:ok, ref} <- Protocol.compile(definition, structs(router), limits, stand_in_key) do
       %{resource_handlers: resources, template_handlers: templates} = handlers
 
       {:ok,
@@ -241,7 +242,9 @@ defmodule McpServer.Catalog do
          definition =
            IO.iodata_to_binary(["{\"server\":", info, ",\"tools\":[", text, "],\"toolRules\":[", rule, "]}"]),
          empty = for(module <- structs, do: module.__struct__()),
-         {:ok, ref} <- Protocol.compile(definition, terms(empty), server.schema_limits, server.template_limits) do
+         limits = {server.schema_limits, server.template_limits},
+         # Nothing stands in for a single tool.
+         {:ok, ref} <- Protocol.compile(definition, terms(empty), limits, nil) do
       own = %{ref: ref, tools: {Access.resolve_entry(entry)}, rules: {}, filtered: [], run_time_tools?: false}
       {:ok, Map.merge(catalog, own)}
     end

@@ -64,7 +64,7 @@ defmodule McpServer.Native do
   def stdio_write_now(_reader, _text), do: unloaded()
 
   # The protocol
-  def catalog_new(_definition, _structs, _limits), do: unloaded()
+  def catalog_new(_definition, _structs, _limits, _stand_in_key), do: unloaded()
   def message_limits(_limits), do: unloaded()
   def admit(_catalog, _limits, _revision, _line), do: unloaded()
   def admit_dirty(_catalog, _limits, _revision, _line), do: unloaded()

@@ -62,16 +62,16 @@ defmodule McpServer.Protocol do
 
   `structs` are the structs for arguments, in the external term format, by their names in the definition.
   The limits are those of `McpServer.Schema.Validator.compile/2` and of URI templates. Missing ones have the core's
-  defaults.
+  defaults. The key decides which hidden entry stands in for an unknown name; without one it is made from the definition.
   """
   @spec compile(
           String.t(),
           structs :: [{name :: String.t(), term :: binary()}],
-          schema_limits :: map(),
-          template_limits :: map()
+          limits :: {of_schemas :: map(), of_templates :: map()},
+          stand_in_key :: <<_::256>> | nil
         ) :: {:ok, reference()} | {:error, String.t()}
-  def compile(definition, structs \\ [], schema_limits \\ %{}, template_limits \\ %{}),
-    do: Native.catalog_new(definition, structs, {schema_limits, template_limits})
+  def compile(definition, structs, limits, stand_in_key),
+    do: Native.catalog_new(definition, structs, limits, stand_in_key)
 
   @doc """
   Limits of messages, made once and passed with each message: `:max_bytes`, `:max_depth`, `:max_values`, `:max_digits`,

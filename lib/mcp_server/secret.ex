@@ -1,7 +1,8 @@
 defmodule McpServer.Secret do
   @moduledoc false
-  # The secret for sealed values that clients send back: request states, session ids and handles. `config :mcp_server,
-  # secret:` is the same on every node and after every start. Without it each start makes a random one.
+  # The secret for sealed values that clients send back: request states, session ids and handles; and for the choice of
+  # stand-ins for unknown names. `config :mcp_server, secret:` is the same on every node and after every start. Without it
+  # each start makes a random one.
 
   @bytes 32
 
@@ -28,4 +29,8 @@ defmodule McpServer.Secret do
       _too_short -> raise ArgumentError, "config :mcp_server, :secret must be a string of at least 32 bytes"
     end
   end
+
+  @doc "A key for another purpose."
+  @spec key(purpose :: String.t()) :: <<_::256>>
+  def key(purpose), do: :crypto.mac(:hmac, :sha256, key(), purpose)
 end

@@ -7,6 +7,7 @@ defmodule McpServer.CatalogTest do
     import McpServer.Controller
 
     def run(_conn, _arguments), do: {:ok, [text("done")]}
+    def never?(_conn), do: false
     def read(_conn, _parameters), do: content("c", "file:///c", text: "c")
   end
 
@@ -95,5 +96,31 @@ defmodule McpServer.CatalogTest do
     assert result["ttlMs"] == 0
     assert result["cacheScope"] == "private"
     assert result["resultType"] == "complete"
+  end
+
+  describe "the hidden tool that stands in for an unknown name" do
+    defmodule Hidden do
+      use McpServer.Router
+
+      for name <- ~w(a b c d), do: tool(name, "For nobody", Handlers, :run, visible: {Handlers, :never?})
+    end
+
+    defp stand_ins(catalog) do
+      for number <- 1..64 do
+        call = %{"jsonrpc" => "2.0", "id" => 1, "method" => "tools/call", "params" => %{"name" => "unknown #{number}"}}
+        {:request, request} = Protocol.admit(catalog, %{revision: "2025-11-25"}, McpServer.JSON.encode!(call))
+        request.stand_in
+      end
+    end
+
+    # Earlier everybody could compute it, and find hidden names by their time.
+    test "is chosen with the node's secret" do
+      [without, other] = for key <- [nil, <<1::256>>], {:ok, catalog} <- [Catalog.build(Hidden, key)], do: catalog
+      {:ok, same} = Catalog.build(Hidden, McpServer.Secret.key("stand-ins"))
+      served = stand_ins(Catalog.fetch(Hidden))
+      assert served == stand_ins(same)
+      assert served != stand_ins(without)
+      assert served != stand_ins(other)
+    end
   end
 end

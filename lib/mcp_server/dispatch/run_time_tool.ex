@@ -3,7 +3,7 @@ defmodule McpServer.Dispatch.RunTimeTool do
   # A call of a tool that the router does not declare. The tool was added at run time, or does not exist. Each run-time
   # tool has a catalogue, so that its calls continue like those of declared tools.
 
-  alias McpServer.{Access, Catalog, Conn, JSON, Protocol, Recipient, Request}
+  alias McpServer.{Access, Catalog, Conn, JSON, Protocol, Recipient, Request, Secret}
   alias McpServer.Dispatch.Permission
   alias McpServer.Tools.{Compiled, Server}
 
@@ -59,7 +59,7 @@ defmodule McpServer.Dispatch.RunTimeTool do
   """
   @spec stand_in(Catalog.t(), Request.t(), Conn.t()) :: map() | nil
   def stand_in(%Catalog{run_time_tools?: true, router: router}, %Request{kind: :tool, name: name} = request, conn) do
-    declared? = request.stand_in != nil and rem(:erlang.phash2(name), 2) == 0
+    {declared?, number} = choice(request, name)
 
     guarded =
       for recipient <- Recipient.all(conn.principal, conn.session_id),
@@ -68,10 +68,16 @@ defmodule McpServer.Dispatch.RunTimeTool do
           %{access: %{rule: [_ | _]}} = entry <- [Access.resolve_entry(entry.entry)],
           do: entry
 
-    Enum.at(guarded, :erlang.phash2(name, max(length(guarded), 1)))
+    Enum.at(guarded, rem(number, max(length(guarded), 1)))
   end
 
   def stand_in(_catalog, _request, _conn), do: nil
+
+  # As in the core, clients do not know the key: whoever knew which tool stands in could tell an unknown name by its time.
+  defp choice(request, name) do
+    <<coin, number::64, _rest::binary>> = :crypto.mac(:hmac, :sha256, Secret.key("stand-ins"), name)
+    {request.stand_in != nil and rem(coin, 2) == 0, number}
+  end
 
   @doc "The catalogue of a task's tool. `:hidden` if the tool has been deleted meanwhile."
   @spec of_task(Catalog.t(), map()) :: {:ok, Catalog.t()} | :hidden

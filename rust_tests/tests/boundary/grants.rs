@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use mcp_core::catalog::{Catalog, Grant, ListKind};
+use mcp_core::catalog::{Catalog, Entry, Grant, ListKind};
 use mcp_core::protocol::{Admission, Context, Hidden, MessageLimits, SessionContext, admit};
 use mcp_core::revision::Revision;
 use mcp_core::schema::SerdeJson;
@@ -189,6 +189,20 @@ fn an_unknown_name_always_has_the_same_stand_in() {
         catalog.stand_in_for(&[ListKind::ResourceTemplates], "t9", |_| true),
         None
     );
+}
+
+// Earlier everybody could compute which entry stands in, and find hidden names by their time.
+#[test]
+fn the_key_of_the_catalogue_decides_which_entry_stands_in() {
+    let names: Vec<String> = (0..64).map(|number| format!("unknown {number}")).collect();
+    let stand_ins = |key: u8| -> Vec<Option<Entry>> {
+        let catalog = server().with_stand_in_key([key; 32]);
+        let stand_in =
+            |name| catalog.stand_in_for(&[ListKind::Tools, ListKind::Prompts], name, |_| true);
+        names.iter().map(|name| stand_in(name)).collect()
+    };
+    assert_eq!(stand_ins(1), stand_ins(1));
+    assert_ne!(stand_ins(1), stand_ins(2));
 }
 
 #[test]

@@ -118,7 +118,7 @@ defmodule McpServer.Schema.StepsTest do
     defp catalog!(schema) do
       tool = %{name: "t", description: "d", inputSchema: %{type: "object", properties: %{x: schema}}}
       definition = %{server: %{info: %{name: "s", version: "1"}}, tools: [tool], toolRules: [%{}]}
-      {:ok, catalog} = Native.catalog_new(JSON.encode!(definition), [], {%{}, %{}})
+      {:ok, catalog} = Native.catalog_new(JSON.encode!(definition), [], {%{}, %{}}, nil)
       catalog
     end
 

@@ -58,11 +58,3 @@ pub(super) fn fingerprint_of(catalog: &[u8; 32], parts: &[&[u8]]) -> u64 {
     }
     fingerprint(&hasher.finalize().into())
 }
-
-/// A number for a name, by FNV-1a. It gives no security.
-#[must_use]
-pub(super) fn number(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
-}

@@ -69,6 +69,7 @@ pub struct Catalog<J: Json> {
     guarded: [Vec<usize>; 4],
     page_size: usize,
     digest: [u8; 32],
+    stand_in_key: [u8; 32],
     fingerprint: u64,
     tools: Vec<ToolTarget<J>>,
     tool_names: BTreeMap<String, usize>,
@@ -130,6 +131,7 @@ impl<J: Json> Catalog<J> {
             lists,
             dynamic,
             digest,
+            stand_in_key: digest,
             fingerprint,
             tools,
             prompts,
@@ -231,9 +233,19 @@ impl<J: Json> Catalog<J> {
         entry == Entry::RUN_TIME || self.rules.of(entry).is_some()
     }
 
+    /// The catalogue with a key that chooses stand-ins for unknown names.
+    ///
+    /// Clients must not know it. Entries take different times: a client that could tell which entry
+    /// stands in for a name could tell by the time whether the name is unknown.
+    #[must_use]
+    pub fn with_stand_in_key(mut self, key: [u8; 32]) -> Self {
+        self.stand_in_key = key;
+        self
+    }
+
     /// An entry of the lists that only some clients may see, to stand in for an unknown name. The
-    /// same name always has the same stand-in, of the entries that `fits` accepts. `None` if all
-    /// clients may see all of them.
+    /// same name always has the same stand-in, of the entries that `fits` accepts; the key of
+    /// [`Catalog::with_stand_in_key`] decides which. `None` if all clients may see all of them.
     #[must_use]
     pub fn stand_in_for(
         &self,
@@ -249,7 +261,7 @@ impl<J: Json> Catalog<J> {
             })
             .filter(|entry| fits(*entry))
             .collect();
-        let number = cursor::number(name);
+        let number = cursor::fingerprint_of(&self.stand_in_key, &[name.as_bytes()]);
         let chosen = number.checked_rem(u64::try_from(guarded.len()).ok()?)?;
         guarded.get(usize::try_from(chosen).ok()?).copied()
     }

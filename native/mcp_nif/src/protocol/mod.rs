@@ -69,7 +69,6 @@ impl CatalogResource {
 #[rustler::resource_impl]
 impl rustler::Resource for CatalogResource {}
 
-/// Compiles a definition on a thread with a large stack, because schemas recurse.
 /// The id of a request whose JSON text is refused; `nil` without one.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn refused_id<'a>(env: Env<'a>, text: Binary<'a>) -> Term<'a> {
@@ -77,12 +76,14 @@ fn refused_id<'a>(env: Env<'a>, text: Binary<'a>) -> Term<'a> {
     id.map(|id| id_term(env, &id)).encode(env)
 }
 
+/// Compiles a definition on a thread with a large stack, because schemas recurse.
 #[rustler::nif(schedule = "DirtyCpu")]
 fn catalog_new<'a>(
     env: Env<'a>,
     definition: Binary<'a>,
     structs: Vec<(String, Binary<'a>)>,
     limits: Term<'a>,
+    stand_in_key: Option<Binary<'a>>,
 ) -> Term<'a> {
     let limits = match catalog_limits(limits) {
         Ok(limits) => limits,
@@ -93,8 +94,9 @@ fn catalog_new<'a>(
         .into_iter()
         .map(|(name, term)| (name, term.to_vec()))
         .collect();
+    let key = stand_in_key.and_then(|key| key.as_slice().try_into().ok());
     match on_large_stack(|| Catalog::build(text, &limits)) {
-        Some(Ok(catalog)) => match CatalogResource::new(env, catalog, &structs) {
+        Some(Ok(catalog)) => match CatalogResource::new(env, keyed(catalog, key), &structs) {
             Ok(catalog) => (atoms::ok(), ResourceArc::new(catalog)).encode(env),
             Err(Missing) => {
                 env.error_tuple("a struct or a key that arguments become does not exist")
@@ -102,6 +104,13 @@ fn catalog_new<'a>(
         },
         Some(Err(error)) => env.error_tuple(error.to_string()),
         None => env.error_tuple("the definition cannot be compiled"),
+    }
+}
+
+fn keyed(catalog: Catalog<TermJson>, key: Option<[u8; 32]>) -> Catalog<TermJson> {
+    match key {
+        Some(key) => catalog.with_stand_in_key(key),
+        None => catalog,
     }
 }
 
