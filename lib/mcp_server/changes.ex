@@ -106,7 +106,7 @@ defmodule McpServer.Changes do
     :ok
   end
 
-  # The sessions that something may be for. Others are not woken.
+  # The sessions that something may be for, and the streams of a principal. Others are not woken.
   defp sessions(router, :router), do: wanting(router, :session)
   defp sessions(router, recipient), do: wanting(router, {:to, recipient})
 
@@ -207,9 +207,13 @@ defmodule McpServer.Changes do
   @doc false
   @spec publish_here(router :: module(), change(), Recipient.t()) :: :ok
   def publish_here(router, change, recipient \\ :router) do
-    sessions = if match?({:resource, _uri}, change), do: [], else: sessions(router, recipient)
-    tell(sessions ++ wanting(router, change), change, recipient)
+    tell(listeners(router, change, recipient), change, recipient)
   end
+
+  defp listeners(router, {:resource, _uri} = change, _recipient), do: wanting(router, change)
+  defp listeners(router, list, :router), do: sessions(router, :router) ++ wanting(router, list)
+  # Streams of the principal are among them. No stream is of a session.
+  defp listeners(router, _list, recipient), do: sessions(router, recipient)
 
   # Ends the streams without a session on this node by that time, in `System.monotonic_time/1` milliseconds.
   @doc false

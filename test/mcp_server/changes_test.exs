@@ -33,6 +33,15 @@ defmodule McpServer.ChangesTest do
     refute_received {:mcp_change, _change, _recipient}
   end
 
+  # Earlier, each list change for one session woke all streams of the router, in the process of all run-time tools.
+  test "what is for one recipient wakes no stream of another" do
+    :ok = Changes.listen(ChangesTest.Stream, [:tools])
+    for to <- [[principal: "bob"], [session: "b"]], do: Changes.tools_changed(ChangesTest.Stream, to: to)
+    refute_received {:mcp_change, _change, _recipient}
+    :ok = Changes.tools_changed(ChangesTest.Stream)
+    assert_received {:mcp_change, :tools}
+  end
+
   test "options that would notify everybody by mistake are refused with what to write" do
     :ok = Changes.listen(ChangesTest.Refused)
     write = "Write to: [principal: principal], or to: [session: id]"

@@ -60,6 +60,8 @@ defmodule McpServer.Http.ListenStream do
   # The acknowledgement is the stream's first message. Earlier changes do not concern a new stream.
   defp open(mount, %{id: id, revision: revision, arguments: filter}, subscription, origin, sink) do
     :ok = Changes.listen(mount.router, Subscription.wanted(subscription, MapSet.new([:all])))
+    narrow = Recipient.all(origin.principal, nil) -- [:router]
+    :ok = Changes.want(mount.router, for(recipient <- narrow, do: {:to, recipient}))
     sink = Sink.release(sink)
 
     stream = %__MODULE__{
