@@ -269,7 +269,7 @@ defmodule McpServer.Router do
   | `annotations:` | a `McpServer.Tool.Annotations` or its fields, in place of `hints:` |
   | `timeout:` | how long a call may take, in milliseconds |
   | `cancel_grace:` | time for the handler to clean up after a cancellation or a timeout, in milliseconds; at most 60,000 (0: the handler is killed); see `McpServer.Controller` |
-  | `max_concurrent:` | how many calls of the tool may run at once on a node, tasks included; beyond it a call is refused with 429 and `Retry-After` (no limit, but see `max_tool_share` of a server) |
+  | `max_concurrent:` | how many calls of the tool may run at once on a node, tasks included, three quarters of them of one client; beyond it a call is refused with 429 and `Retry-After` (no limit, but see `max_tool_share` of a server) |
   | `requires:` | list of `:sampling`, `:elicitation`, `:roots`: clients without these capabilities are refused |
   | `authorize:`, `visible:` | functions that decide who may use and see the tool, see "Who sees what" |
   | `scopes:` | scopes that the token must grant, `["files:write"]`; checked over HTTP only, before `authorize:`; `:public`: no scope, and with `anonymous: :all` no token; `[]`: any token, where the router has `scopes:`; see `McpServer.Auth` |

@@ -15,6 +15,7 @@ defmodule McpServer.HttpToolPlacesTest do
 
     tool "limited", "Runs until the test ends it", Handlers, :run, max_concurrent: 2
     tool "hangs", "Runs until the test ends it", Handlers, :run
+    tool "shared", "Runs until the test ends it", Handlers, :run, max_concurrent: 4, task_support: :optional
     tool "computes", "Runs until the test ends it, and computes", Handlers, :compute
     tool "echo", "Answers at once", Handlers, :echo
   end
@@ -223,6 +224,23 @@ defmodule McpServer.HttpToolPlacesTest do
     HttpScript.gone(cancelled)
     eventually(fn -> said(other, "limited", session) == "done" end)
     finish(stays)
+  end
+
+  # Earlier, one client had all, also in tasks without a connection.
+  test "max_concurrent: leaves a quarter to other clients" do
+    server = HttpServers.start(:listener, router: Router, identify: &who/1)
+    session = session(server, "eve")
+    params = %{"name" => "shared", "arguments" => HttpScript.arguments(), "task" => %{}}
+    assert %{"result" => %{"task" => _}} = HttpSession.answer(session, as(legacy("tools/call", params), "eve"))
+    assert_receive {:runs, task}, 30_000
+    calls = for session <- [nil, session], do: begin(server, "shared", session, "eve")
+    for session <- [nil, session], do: assert(refused(server, "shared", session, "eve") == 429)
+    of_ada = begin(server, "shared", nil, "ada")
+    assert refused(server, "shared", nil, "bob") == 429
+    Enum.each([of_ada | calls], &finish/1)
+    send(task, :end)
+    HttpScript.gone(task)
+    assert said(server, "shared", nil, "eve") == "done"
   end
 
   test "max_concurrent: counts tasks, and no calls that wait for their client" do

@@ -3,8 +3,8 @@ defmodule McpServer.Dispatch.ToolPlaces do
   # The places of one tool among the calls that run at once.
   #
   # A tool that hangs takes only a part of the places of its server, client and session, so that calls of other tools
-  # still run. With `max_concurrent:` a tool also has a limit for the node, whoever calls it. A call waits for no place: it
-  # is refused, and while it waits for the client's input it has none.
+  # still run. With `max_concurrent:` a tool also has a limit for the node, of which one client has three quarters. A call
+  # waits for no place: it is refused, and while it waits for the client's input it has none.
   #
   # Calls that compute share the schedulers, so each takes as many times longer as there are others: thousands of places do
   # not bound that. So while the schedulers are busy, few calls of a tool that computes run at once. What a tool computes
@@ -36,6 +36,8 @@ defmodule McpServer.Dispatch.ToolPlaces do
 
   # A flood of refused calls must not search for ended processes all the time: only in a twentieth of it.
   @pause 20
+  # What one client may have of a tool's `max_concurrent:`, in percent.
+  @client_percent 75
   # Reductions of a call of such a tool, some milliseconds: many times what the library itself spends.
   @much 40_000
   # The part of a new call in a tool's mean of reductions.
@@ -129,9 +131,17 @@ defmodule McpServer.Dispatch.ToolPlaces do
   defp held, do: with([{_pid, held}] <- :ets.lookup(@holders, self()), do: held)
 
   defp places(router, %{name: name, max_concurrent: most}, conn) do
-    own = if most, do: [{{router, name}, most, :infinity}], else: []
+    own = if most, do: [{{router, name}, most, :infinity} | of_client(router, name, most, conn)], else: []
     shares = with(%{tool_shares: shares} <- conn.call, do: shares, else: (_task_or_none -> []))
     for {of, most, computing} <- shares, reduce: own, do: (places -> [{{of, name}, most, computing} | places])
+  end
+
+  # A few calls that hang, also as tasks, would otherwise refuse the tool to everybody else.
+  defp of_client(router, name, most, conn) do
+    case Client.new(conn.principal, conn.peer) do
+      nil -> []
+      client -> [{{{router, client}, name}, part(most, @client_percent), :infinity}]
+    end
   end
 
   defp measured(call, conn, entered) do
