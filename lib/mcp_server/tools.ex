@@ -67,6 +67,9 @@ defmodule McpServer.Tools do
   `config :mcp_server, run_time_tools: [max_tools: 10_000]`
 
   #{McpServer.Options.document(McpServer.Tools.Server.table())}
+
+  The tools and tags of one client, of its sessions and its principal, are at most a quarter of `max_tools` and of
+  `max_bytes` on the node that has put them.
   """
 
   alias McpServer.{Recipient, Tool}
@@ -94,11 +97,11 @@ defmodule McpServer.Tools do
 
   defp store(router, {:session, id} = whose, what, value) do
     with :ok <- check(OpenSessions.state(router, id)),
-         :ok <- Server.put({router, whose, what}, value),
+         :ok <- Server.put({router, whose, what}, value, OpenSessions.client(router, id)),
          do: settle(OpenSessions.state(router, id), router, id)
   end
 
-  defp store(router, whose, what, value), do: Server.put({router, whose, what}, value)
+  defp store(router, whose, what, value), do: Server.put({router, whose, what}, value, Recipient.client(whose))
 
   defp check(:open), do: :ok
   defp check(:ended), do: {:error, "the session has ended"}
@@ -115,7 +118,7 @@ defmodule McpServer.Tools do
   @doc "Removes the tool of this scope and name, if it exists."
   @spec delete(scope(), String.t()) :: :ok | {:error, String.t()}
   def delete(scope, name) when is_binary(name) do
-    with {:ok, {router, whose}} <- Recipient.scope(scope), do: Server.put({router, whose, {:tool, name}}, nil)
+    with {:ok, {router, whose}} <- Recipient.scope(scope), do: Server.put({router, whose, {:tool, name}}, nil, nil)
   end
 
   @doc "The names of the tools of this scope, sorted."
@@ -145,7 +148,7 @@ defmodule McpServer.Tools do
          do: set(router, whose, {:tag, tag}, value)
   end
 
-  defp set(router, whose, what, nil), do: Server.put({router, whose, what}, nil)
+  defp set(router, whose, what, nil), do: Server.put({router, whose, what}, nil, nil)
   defp set(router, whose, what, enabled?), do: store(router, whose, what, enabled?)
 
   defp tag([{:tag, tag}] = options), do: if(Tags.valid?(tag), do: {:ok, tag}, else: no_tag(options))

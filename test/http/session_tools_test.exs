@@ -3,7 +3,7 @@ defmodule McpServer.HttpSessionToolsTest do
   use McpServer.HttpCase, async: true
 
   alias McpServer.Http.Sessions
-  alias McpServer.{Tools, ToolsRouter}
+  alias McpServer.{HttpRequests, HttpVm, Quota, Tools, ToolsRouter}
 
   @tool [name: "own", description: "Is the session's"]
   @handler {ToolsRouter.Handlers, :echo}
@@ -27,6 +27,33 @@ defmodule McpServer.HttpSessionToolsTest do
     eventually(fn -> Tools.put(scope, @tool, @handler) == {:error, @none} end)
     assert Tools.enable(scope, tag: "admin") == {:error, @none}
     assert Tools.names(scope) == []
+  end
+
+  # Earlier, a client could have all, and those of its sealed sessions stayed when it had left.
+  test "one client has a share of them, in all its sessions" do
+    serve = [router: ToolsRouter, identify: &HttpRequests.who/1]
+    vm = HttpVm.start(serve: serve, env: [run_time_tools: [max_tools: 8]])
+    put = &HttpVm.call(vm, Tools, :put, [{ToolsRouter, &1}, @tool ++ &2, @handler])
+    open = &HttpSession.open(vm.server, "2025-11-25", headers: [{"authorization", "Bearer #{&1}"}])
+    [first, second, of_ada] = for name <- ["eve", "eve", "ada"], do: open.(name)
+    full = {:error, "one client may have 2 run-time tools and tags, a quarter of max_tools of the configuration"}
+
+    assert put.([session: first.id], []) == :ok
+    assert HttpVm.call(vm, Tools, :disable, [{ToolsRouter, session: first.id}, [tag: "admin"]]) == :ok
+    assert put.([session: second.id], []) == full
+    assert put.([principal: "eve"], []) == full
+    # What replaces another takes its place.
+    assert put.([session: first.id], title: "Again") == :ok
+    assert put.([session: of_ada.id], []) == :ok
+
+    assert HttpVm.call(vm, Tools, :delete, [{ToolsRouter, session: first.id}, "own"]) == :ok
+    assert put.([principal: "eve"], []) == :ok
+    assert put.([session: second.id], []) == full
+    assert HttpSession.delete(first).status == 204
+    eventually(fn -> put.([session: second.id], []) == :ok end)
+    counted = HttpVm.call(vm, Quota, :stats, [HttpVm.call(vm, Quota, :of_node, [])])
+    assert counted.run_time_tools == 3
+    assert counted.run_time_tool_bytes > 0
   end
 
   both "by its client", [router: ToolsRouter], %{server: server} do

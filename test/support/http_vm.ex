@@ -25,7 +25,7 @@ defmodule McpServer.HttpVm do
   Starts a VM with a server.
 
   `:kind` is the listener or the plug, and `:serve` its options. `:name` makes the VM a node that others can connect to.
-  `:secret` is the secret of its cluster, `:fds` its maximum number of descriptors, `:emulator` flags of the VM. A `:lazy`
+  `:secret` is the secret of its cluster, `:env` more of its configuration, `:fds` its maximum number of descriptors, `:emulator` flags of the VM. A `:lazy`
   VM loads code when it needs it, which takes half of the time.
   """
   @spec start(keyword()) :: t()
@@ -44,6 +44,7 @@ defmodule McpServer.HttpVm do
     vm = %__MODULE__{peer: peer, server: nil, os_pid: nil, node: node}
     {:ok, _started} = call(vm, Application, :ensure_all_started, [:elixir])
     if secret = options[:secret], do: call(vm, Application, :put_env, [:mcp_server, :secret, secret])
+    for {key, value} <- options[:env] || [], do: call(vm, Application, :put_env, [:mcp_server, key, value])
     {:ok, _started} = call(vm, Application, :ensure_all_started, [:mcp_server])
     unless options[:lazy], do: call(vm, __MODULE__, :load, [])
     call(vm, Logger, :configure, [[level: :none]])

@@ -166,6 +166,15 @@ defmodule McpServer.Http.Sessions do
   @spec open?(router :: module(), String.t()) :: boolean()
   def open?(router, id), do: :ets.match(@table, {id, :_, :_, {router, :_}, :_, :_, :_}) != []
 
+  @doc "The client of a session of the router, if this node has it."
+  @spec client(router :: module(), String.t()) :: Client.t()
+  def client(router, id) do
+    case :ets.match(@table, {id, :_, :"$1", {router, :_}, :_, :_, :_}) do
+      [[%{in_flight: in_flight}]] -> in_flight.client
+      [] -> nil
+    end
+  end
+
   @doc "A node's answer when it is asked for a session. `:dead` is a session that its client has ended."
   @spec whereabouts(String.t(), Mount.place(), principal :: term()) :: :here | :dead | :nowhere
   def whereabouts(id, place, principal) do

@@ -39,6 +39,8 @@ defmodule McpServer.Quota.Kinds do
           | :proofs
           | :consents
           | :rate_limit_marks
+          | :run_time_tools
+          | :run_time_tool_bytes
           | :ended_sessions
           | :page_bytes
           | :results
@@ -119,6 +121,9 @@ defmodule McpServer.Quota.Kinds do
     consents: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: {:part, 8}}),
     # Without a mark an answer to a question counts as a call.
     rate_limit_marks: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: 25}),
+    # With the tags that are enabled or disabled. Those of a sealed session stay when its client has left.
+    run_time_tools: Map.merge(@of_node, %{limit: :max_tools, unit: :count, share: 25}),
+    run_time_tool_bytes: Map.merge(@of_node, %{limit: :max_bytes, share: 25}),
     # Beyond its share a client has one bucket for each statement.
     rate_limit_buckets: Map.merge(@of_node, %{limit: 100_000, unit: :count, share: {:part, 8}, full: :shared}),
     event_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, full: :displaced}),

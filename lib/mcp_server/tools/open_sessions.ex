@@ -8,6 +8,7 @@ defmodule McpServer.Tools.OpenSessions do
   alias McpServer.Http.Cluster.Node
   alias McpServer.Http.Session.{Sealed, Tombstones}
   alias McpServer.Http.Sessions
+  alias McpServer.Quota.Client
   alias McpServer.Tools.Server
 
   @table __MODULE__
@@ -62,6 +63,10 @@ defmodule McpServer.Tools.OpenSessions do
     # The node has disconnected, or does not answer.
     _kind, _reason -> :unsure
   end
+
+  @doc "Who has the share of what is put for a session: its client, if this node has it."
+  @spec client(module(), id :: String.t()) :: Client.t()
+  def client(router, id), do: Sessions.client(router, id)
 
   @doc "Whether a session ends with the node. If its id names none, only its own node has put its tools."
   @spec of_node?(id :: String.t(), writer :: node(), node()) :: boolean()

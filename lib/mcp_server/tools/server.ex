@@ -8,9 +8,10 @@ defmodule McpServer.Tools.Server do
   use GenServer
   use McpServer.Outline
 
-  alias McpServer.{Catalog, Changes, Options, Recipient}
+  alias McpServer.{Catalog, Changes, Options, Quota, Recipient}
   alias McpServer.Http.Mount
   alias McpServer.Http.Session.Sealed
+  alias McpServer.Quota.Client
   alias McpServer.Tools.OpenSessions
 
   @table [
@@ -74,9 +75,9 @@ defmodule McpServer.Tools.Server do
     GenServer.start_link(@name, options, name: @name)
   end
 
-  @doc "Stores a value on this node and all connected nodes. `nil` deletes it."
-  @spec put(key(), value() | nil) :: :ok | {:error, String.t()}
-  def put(key, value), do: GenServer.call(@name, {:put, key, value}, :infinity)
+  @doc "Stores a value on this node and all connected nodes, for this client. `nil` deletes it."
+  @spec put(key(), value() | nil, Client.t()) :: :ok | {:error, String.t()}
+  def put(key, value, client), do: GenServer.call(@name, {:put, key, value, client}, :infinity)
 
   @doc """
   Deletes the values of a session on all nodes at that time, in milliseconds of the wall clock. From then on the session
@@ -132,7 +133,11 @@ defmodule McpServer.Tools.Server do
     rows = rows()
     # The table outlives this process, but its timers do not.
     rows |> Enum.uniq_by(&scope/1) |> Enum.each(&end_later(scope(&1)))
-    {:ok, Enum.reduce(rows, %{options: options, rows: 0, bytes: 0, deleted: 0, last: 0}, &count(&2, &1, 1))}
+    quota = Quota.of_node(options)
+    # Nobody knows any more who has put the rows.
+    for kind <- [:run_time_tools, :run_time_tool_bytes], do: Quota.reset(quota, kind)
+    state = %{options: options, rows: 0, bytes: 0, deleted: 0, last: 0, quota: quota, takers: %{}}
+    {:ok, Enum.reduce(rows, state, &count(&2, &1, 1))}
   end
 
   defp rows, do: :ets.match_object(@name, {{:_, :_, :_}, :_, :_})
@@ -164,18 +169,66 @@ defmodule McpServer.Tools.Server do
     do: :erlang.external_size(row) + if(is_map(value), do: byte_size(value.text), else: 0)
 
   @impl true
-  def handle_call({:put, key, value}, _from, state) do
+  def handle_call({:put, key, value, client}, _from, state) do
     time = time(state, key)
     row = {key, {time, node()}, value}
 
-    case room(state, row) do
-      :ok ->
-        GenServer.abcast(Node.list(), @name, {:rows, [row]})
-        {:reply, :ok, write(%{state | last: time}, row)}
-
-      {:error, text} ->
-        {:reply, {:error, text}, state}
+    with :ok <- room(state, row),
+         {:ok, taken} <- take(state, row, client) do
+      GenServer.abcast(Node.list(), @name, {:rows, [row]})
+      # The former row is given back already.
+      state = write(%{state | last: time, takers: Map.delete(state.takers, key)}, row)
+      {:reply, :ok, if(taken, do: put_in(state.takers[key], taken), else: state)}
+    else
+      {:error, text} -> {:reply, {:error, text}, state}
     end
+  end
+
+  # Only the node that has put a row counts it for its client. A row that replaces another takes its place.
+  defp take(%{takers: takers} = state, {key, _version, value} = row, client) do
+    former = takers[key]
+    give(state, former)
+    taken = if value != nil, do: {client, bytes(row)}
+
+    with {:error, text} <- take(state, taken) do
+      take_anyway(state, former)
+      {:error, text}
+    end
+  end
+
+  defp take(_state, nil), do: {:ok, nil}
+
+  defp take(%{quota: quota} = state, {client, bytes} = taken) do
+    with {:tools, :ok} <- {:tools, Quota.take(quota, :run_time_tools, client, 1)},
+         {:bytes, :ok} <- {:bytes, Quota.take(quota, :run_time_tool_bytes, client, bytes)} do
+      {:ok, taken}
+    else
+      {:bytes, :full} ->
+        :ok = Quota.give(quota, :run_time_tools, client, 1)
+        beyond(state, :run_time_tool_bytes, "bytes of run-time tools and tags", "max_bytes")
+
+      {:tools, :full} ->
+        beyond(state, :run_time_tools, "run-time tools and tags", "max_tools")
+    end
+  end
+
+  defp beyond(%{quota: quota}, kind, noun, option) do
+    {_limit, share} = Quota.bound(quota, kind)
+    {:error, "one client may have #{share} #{noun}, a quarter of #{option} of the configuration"}
+  end
+
+  defp take_anyway(_state, nil), do: :ok
+
+  defp take_anyway(%{quota: quota}, {client, bytes}) do
+    :ok = Quota.take_anyway(quota, :run_time_tools, client, 1)
+    Quota.take_anyway(quota, :run_time_tool_bytes, client, bytes)
+  end
+
+  defp give(_state, nil), do: :ok
+
+  defp give(%{quota: quota}, {client, bytes}) do
+    :ok = Quota.give(quota, :run_time_tools, client, 1)
+    Quota.give(quota, :run_time_tool_bytes, client, bytes)
   end
 
   # Times of one node are unique. The present row may be from a node whose clock is ahead.
@@ -249,7 +302,9 @@ defmodule McpServer.Tools.Server do
 
   defp remove(state, {key, _version, _value} = row) do
     :ets.delete(@name, key)
-    count(state, row, -1)
+    {taken, takers} = Map.pop(state.takers, key)
+    give(state, taken)
+    count(%{state | takers: takers}, row, -1)
   end
 
   defp room(_state, {_key, _version, nil}), do: :ok

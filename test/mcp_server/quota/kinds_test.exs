@@ -7,6 +7,7 @@ defmodule McpServer.Quota.KindsTest do
   alias McpServer.Quota.Kinds
   alias McpServer.ServerOptions
   alias McpServer.Tasks.Server
+  alias McpServer.Tools
 
   # The options that a user has not changed, of each scope.
   defp defaults(:server) do
@@ -14,7 +15,9 @@ defmodule McpServer.Quota.KindsTest do
     Map.put(server(), :cache, auth.cache)
   end
 
-  defp defaults(:node), do: Map.merge(server(), check!(Server.table(), []))
+  defp defaults(:node) do
+    Enum.reduce([Server, Tools.Server], server(), &Map.merge(&2, check!(&1.table(), [])))
+  end
 
   defp defaults(:endpoint), do: Rest.new(server: McpServer.Results)
   defp defaults(:store), do: check!(Options.table(), name: McpServer.Results, base_url: "https://api.example.com")
