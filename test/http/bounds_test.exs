@@ -23,7 +23,7 @@ defmodule McpServer.HttpBoundsTest do
         assert String.to_integer(HttpResponse.header(response, "retry-after")) > 0
         assert HttpResponse.header(response, "mcp-session-id") == nil
         assert %{"error" => %{"code" => -32603}} = message
-        refute is_map_key(message, "id")
+        assert message["id"] == 1
 
         # The limit affects neither existing sessions nor requests without a session.
         for session <- sessions, do: assert(HttpSession.status(session, legacy("ping")) == 200)
@@ -87,8 +87,8 @@ defmodule McpServer.HttpBoundsTest do
          [http: [max_sessions_per_principal: 2], identify: &who/1],
          %{server: server} do
       ada = for _ <- 1..2, do: HttpSession.open(server, "2025-11-25", headers: bearer("ada"))
-      {response, _messages} = HttpClient.exchange(server, as(initialize(), "ada"))
-      assert response.status == 503
+      {response, [answer]} = HttpClient.exchange(server, as(initialize(), "ada"))
+      assert {response.status, answer["id"], answer["error"]["message"]} == {503, 1, "Too many sessions"}
       assert %HttpSession{} = HttpSession.open(server, "2025-11-25", headers: bearer("bob"))
       HttpSession.delete(hd(ada))
       assert %HttpSession{} = HttpSession.open(server, "2025-11-25", headers: bearer("ada"))

@@ -102,7 +102,7 @@ defmodule McpServer.HttpSessionCallsTest do
     {peer, call} = start(session, 1)
     Process.exit(process(session), :kill)
     HttpScript.gone(call)
-    assert HttpPeer.response(peer).status == 404
+    assert gone(peer, 1)
     assert echo(session, 2) == 404
   end
 
@@ -165,7 +165,13 @@ defmodule McpServer.HttpSessionCallsTest do
     {peer, call} = start(session, 1)
     assert HttpSession.delete(session).status == 204
     HttpScript.gone(call)
-    assert HttpPeer.response(peer).status == 404
+    assert gone(peer, 1)
+  end
+
+  defp gone(peer, id) do
+    response = HttpPeer.response(peer)
+    error = %{"code" => -32600, "message" => "Session not found"}
+    {response.status, HttpResponse.json(response)} == {404, %{"jsonrpc" => "2.0", "id" => id, "error" => error}}
   end
 
   both "that are cancelled free their id", %{server: server} do

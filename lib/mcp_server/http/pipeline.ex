@@ -267,10 +267,12 @@ defmodule McpServer.Http.Pipeline do
 
     case Sessions.open(mount, opening, principal, Sink.peer(sink)) do
       {:ok, id} -> Sink.reply(sink, 200, [{"mcp-session-id", id} | Mount.json()], reply)
-      {:error, :too_many} -> reply(sink, HTTP.answer(:too_many_sessions, 60))
-      :unreachable -> overloaded(mount, sink)
+      {:error, :too_many} -> refuse_opening(sink, opening, HTTP.answer(:too_many_sessions, 60))
+      :unreachable -> refuse_opening(sink, opening, HTTP.answer(:overloaded, Usage.retry_after(mount.usage)))
     end
   end
+
+  defp refuse_opening(sink, %{id: id}, answer), do: reply(sink, HTTP.answer_to(id, answer))
 
   # Plugs before this one know the user, but the session belongs to whoever has its id.
   defp warn_of_missing_owner(%{identify: nil, id: id, router: router}, assigns) do

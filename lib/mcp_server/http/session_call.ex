@@ -19,6 +19,7 @@ defmodule McpServer.Http.SessionCall do
   alias McpServer.Connection.{Calls, InFlight, Report}
   alias McpServer.Dispatch.{Failure, Handler, RunTimeTool}
   alias McpServer.Http.{Exchange, HeldCall, Mount, Sessions, Sink, StatelessCall}
+  alias McpServer.Protocol.HTTP
 
   @enforce_keys [:mount, :sink, :origin, :session, :session_id, :in_flight, :request]
   defstruct [
@@ -210,15 +211,18 @@ defmodule McpServer.Http.SessionCall do
 
   defp adopted(call, ref) do
     running = if call.passed_on?, do: nil, else: {call.pid, call.monitor}
-    Exchange.go_on(ref, call.sink, call.session, Exchange.session_gone(call.session_id, client(call)), running)
+    terms = %{Exchange.session_gone(call.session_id, client(call)) | answer: fn -> gone_answer(call) end}
+    Exchange.go_on(ref, call.sink, call.session, terms, running)
   end
 
   # The session's process has ended, so the call has no owner.
   defp abandon(call) do
     call |> HeldCall.stop(:cancelled) |> HeldCall.ended(:cancelled)
-    {status, headers, body} = Sessions.gone_answer(call.session_id)
+    {status, headers, body} = gone_answer(call)
     Sink.reply(call.sink, status, headers, body)
   end
+
+  defp gone_answer(call), do: HTTP.answer_to(call.request.id, Sessions.gone_answer(call.session_id))
 
   defp answer(call, outcome, reply) do
     {outcome, reply} = HeldCall.answerable(call, {client(call), 429}, outcome, reply)

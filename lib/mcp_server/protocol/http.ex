@@ -3,7 +3,7 @@ defmodule McpServer.Protocol.HTTP do
   # The façade over the core's rules of Streamable HTTP in `McpServer.Native`. It turns heads and bodies into outcomes,
   # encodes answers about sessions, streams and limits, and frames events. It knows no process and no socket.
 
-  alias McpServer.{Catalog, Native, Protocol}
+  alias McpServer.{Catalog, JSON, Native, Protocol, Request}
   alias McpServer.Protocol.Outcome
 
   @typedoc "Checked options of an endpoint."
@@ -166,6 +166,13 @@ defmodule McpServer.Protocol.HTTP do
   """
   @spec answer(atom(), term()) :: answer()
   def answer(kind, details \\ nil), do: Native.http_answer(kind, details)
+
+  @doc "The answer to the request with this id, which was read before it could not be served. A batch has none."
+  @spec answer_to(Request.id() | nil, answer()) :: answer()
+  def answer_to(nil, answer), do: answer
+
+  def answer_to(id, {status, headers, ~s({"jsonrpc":"2.0",) <> error}),
+    do: {status, headers, IO.iodata_to_binary([~s({"jsonrpc":"2.0","id":), JSON.encode!(id), ?,, error])}
 
   @doc "The value of `WWW-Authenticate`."
   @spec challenge(challenge()) :: String.t()

@@ -5,9 +5,10 @@ defmodule McpServer.Http.Session.Stream do
   #
   # The response is JSON if the answer is its first message. Otherwise it is a stream.
 
-  alias McpServer.Http.{Exchange, Mount, Sink}
+  alias McpServer.Http.{Exchange, Mount}
   alias McpServer.Http.Session.Replay
   alias McpServer.Protocol.HTTP
+  alias McpServer.Request
 
   @enforce_keys [:number, :exchange, :events?, :since, :quiet_ms]
   defstruct [
@@ -17,6 +18,7 @@ defmodule McpServer.Http.Session.Stream do
     :since,
     :quiet_ms,
     :replay,
+    :request_id,
     phase: :waiting,
     primes?: false,
     queued: 0,
@@ -28,6 +30,7 @@ defmodule McpServer.Http.Session.Stream do
   * `:number` – the stream's number in event ids
   * `:exchange` – `nil` while the client is away
   * `:events?` – whether the response may be a stream: the client accepts one, and has sent a request
+  * `:request_id` – the id of the request that it answers, `nil` for a batch and the session's own stream
   * `:replay` – the stored events, once there is a stream
   * `:phase` – `:ended` is a stream whose answer was sent or stored
   * `:primes?` – whether a stream begins with an event that tells the client where to resume (2025-11-25)
@@ -39,6 +42,7 @@ defmodule McpServer.Http.Session.Stream do
           number: non_neg_integer(),
           exchange: Exchange.t() | nil,
           events?: boolean(),
+          request_id: Request.id() | nil,
           replay: Replay.t() | nil,
           phase: :waiting | :streaming | :away | :ended,
           primes?: boolean(),
@@ -238,18 +242,19 @@ defmodule McpServer.Http.Session.Stream do
   With `come_back?` the session continues on another node. From 2025-11-25 on the end of the session's stream tells
   where to resume, and after how long.
   """
-  @spec close(t(), Sink.headers(), pos_integer(), iodata(), come_back? :: boolean()) :: :ok
-  def close(%{exchange: nil}, _headers, _status, _body, _come_back?), do: :ok
+  @spec close(t(), HTTP.answer(), come_back? :: boolean()) :: :ok
+  def close(%{exchange: nil}, _answer, _come_back?), do: :ok
 
-  def close(%{phase: :waiting} = stream, headers, status, body, _come_back?) do
+  def close(%{phase: :waiting, request_id: id} = stream, answer, _come_back?) do
+    {status, headers, body} = HTTP.answer_to(id, answer)
     Exchange.reply(stream.exchange, status, headers, body)
     :ok
   end
 
-  def close(%{number: 0, primes?: true, replay: %{}} = stream, _headers, _status, _body, true) do
+  def close(%{number: 0, primes?: true, replay: %{}} = stream, _answer, true) do
     Exchange.chunk(stream.exchange, HTTP.priming_event({0, stream.replay.next}, @come_back_ms))
     Exchange.finish(stream.exchange)
   end
 
-  def close(stream, _headers, _status, _body, _come_back?), do: Exchange.finish(stream.exchange)
+  def close(stream, _answer, _come_back?), do: Exchange.finish(stream.exchange)
 end

@@ -61,7 +61,8 @@ defmodule McpServer.Http.Session.Transport do
   @impl true
   def event(transport, {:mcp_http_request, exchange, outcome, origin}) do
     with_exchange(transport, exchange, fn transport, exchange ->
-      {stream, transport} = add(transport, exchange, origin.events? and request?(outcome), Stream.now())
+      about = {request_id(outcome), origin.events? and request?(outcome), Stream.now()}
+      {stream, transport} = add(transport, exchange, about)
       {[{:admitted, stream, outcome, origin}], transport}
     end)
   end
@@ -124,6 +125,9 @@ defmodule McpServer.Http.Session.Transport do
   defp request?({:batch, outcomes}), do: Enum.any?(outcomes, &request?/1)
   defp request?(_outcome), do: false
 
+  defp request_id({:request, request}), do: request.id
+  defp request_id(_batch_or_no_request), do: nil
+
   # No node opens the session again.
   defp end_for_good(transport) do
     # The tombstone must exist before another node can look for the session.
@@ -146,11 +150,12 @@ defmodule McpServer.Http.Session.Transport do
   end
 
   @impl true
-  def adopt(transport, holder, entry), do: add(transport, Exchange.adopt(holder), entry.events?, entry.since)
+  def adopt(transport, holder, entry),
+    do: add(transport, Exchange.adopt(holder), {entry.request.id, entry.events?, entry.since})
 
-  defp add(transport, exchange, events?, since) do
+  defp add(transport, exchange, {request_id, events?, since}) do
     {number, streams} = StreamCollection.number(transport.streams)
-    stream = %{stream(transport, number, exchange, events?) | since: since}
+    stream = %{stream(transport, number, exchange, events?) | request_id: request_id, since: since}
 
     {number,
      arm(%{transport | streams: StreamCollection.put(streams, number, stream)}, Stream.due(stream, transport.mount))}
@@ -414,28 +419,29 @@ defmodule McpServer.Http.Session.Transport do
     # Any node can reopen a sealed session: it is over when it expires.
     Server.session_over(mount.router, session.id, if(session.sealed?, do: session.expires_at, else: 0))
     if session.sealed?, do: Tombstones.unwatch(session.id, self())
-    {status, headers, body} = parting(transport.session, reason)
-    StreamCollection.each(transport.streams, &Stream.close(&1, headers, status, body, reason != :closed))
-    refuse_late(status, headers, body)
+    answer = parting(transport.session, reason)
+    StreamCollection.each(transport.streams, &Stream.close(&1, answer, reason != :closed))
+    refuse_late(answer)
   end
 
   defp parting(session, :closed), do: Sessions.gone_answer(session.id)
   defp parting(_session, _reason), do: HTTP.answer(:shutting_down)
 
   # Answers requests that arrived while the session ended.
-  defp refuse_late(status, headers, body) do
+  defp refuse_late(answer) do
     receive do
-      {:mcp_http_request, exchange, _outcome, _origin} -> refuse_late(exchange, status, headers, body)
-      {:mcp_http_listen, exchange, _last_event} -> refuse_late(exchange, status, headers, body)
-      {:mcp_http_end, exchange} -> refuse_late(exchange, status, headers, body)
+      {:mcp_http_request, exchange, outcome, _origin} -> refuse_late(exchange, request_id(outcome), answer)
+      {:mcp_http_listen, exchange, _last_event} -> refuse_late(exchange, nil, answer)
+      {:mcp_http_end, exchange} -> refuse_late(exchange, nil, answer)
     after
       0 -> :ok
     end
   end
 
-  defp refuse_late(exchange, status, headers, body) do
+  defp refuse_late(exchange, id, answer) do
+    {status, headers, body} = HTTP.answer_to(id, answer)
     Exchange.reply(exchange, status, headers, body)
-    refuse_late(status, headers, body)
+    refuse_late(answer)
   end
 
   @impl true
