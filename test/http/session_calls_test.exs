@@ -6,8 +6,10 @@ defmodule McpServer.HttpSessionCallsTest do
 
   alias McpServer.Connection.InFlight
   alias McpServer.Http.Sessions
-  alias McpServer.HttpServer
+  alias McpServer.{HttpRouter, HttpServer, HttpVm}
   alias McpServer.Quota
+  alias McpServer.Tasks.Server
+  alias McpServer.Telemetry.Usage
 
   @moduletag :capture_log
   # What a connection takes. A call has its place until it ends.
@@ -166,6 +168,24 @@ defmodule McpServer.HttpSessionCallsTest do
     assert HttpSession.delete(session).status == 204
     HttpScript.gone(call)
     assert gone(peer, 1)
+  end
+
+  # Earlier it was created, failed at once with an error in the log, and took a place for its lifetime.
+  test "that end before their task is created leave none" do
+    vm = HttpVm.start(serve: [router: HttpRouter])
+    session = HttpSession.open(vm.server)
+    :ok = HttpVm.call(vm, :sys, :suspend, [Server])
+    task = %{"name" => "sleep", "arguments" => %{"ms" => 1}, "task" => %{}}
+    peer = HttpSession.start(session, legacy("tools/call", task))
+    server = HttpVm.call(vm, Process, :whereis, [Server])
+    waiting = fn -> HttpVm.call(vm, Process, :info, [server, :message_queue_len]) end
+    eventually(fn -> waiting.() == {:message_queue_len, 1} end)
+    assert HttpSession.delete(session).status == 204
+    assert gone(peer, 1)
+    eventually(fn -> HttpVm.call(vm, Usage, :usage, []).calls == 0 end)
+    :ok = HttpVm.call(vm, :sys, :resume, [Server])
+    HttpVm.call(vm, :sys, :get_state, [Server])
+    assert HttpVm.call(vm, :ets, :info, [Server, :size]) == 0
   end
 
   defp gone(peer, id) do

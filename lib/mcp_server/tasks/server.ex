@@ -59,11 +59,12 @@ defmodule McpServer.Tasks.Server do
   end
 
   @impl true
-  def handle_call({:create, owner, client, ttl, about, runner}, _from, state) do
+  def handle_call({:create, owner, client, ttl, about, runner}, from, state) do
     entry = Entry.new(Home.session_id(), ttl(ttl, state.options), state.options.poll_interval)
     entry = %{Map.merge(entry, about) | runner: runner, client: client}
 
-    with :ok <- place(state, client),
+    with :ok <- present(from),
+         :ok <- place(state, client),
          {:ok, state} <- hold_place(state, entry) do
       :ok = Runner.begin(runner, entry.id)
       put(owner, entry)
@@ -178,6 +179,9 @@ defmodule McpServer.Tasks.Server do
   @spec client(Tasks.owner(), Conn.t()) :: Client.t()
   def client({_router, :session, nil} = _owner, conn), do: Client.new(conn.principal, conn.peer)
   def client(owner, conn), do: Client.new(conn.principal, conn.peer) || {:session, owner}
+
+  # The client has left before its task began. Nobody would know of the task.
+  defp present({caller, _tag}), do: if(Process.alive?(caller), do: :ok, else: {:error, :gone})
 
   # Place and bytes are given back when the task expires.
   defp place(state, client),
