@@ -109,3 +109,34 @@ fn formats_are_annotations_in_every_draft() {
         );
     }
 }
+
+#[test]
+fn content_keywords_are_annotations_in_every_draft() {
+    for draft in [
+        "http://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/draft-06/schema#",
+        "http://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema",
+    ] {
+        for content in [
+            serde_json::json!({"contentMediaType": "application/json"}),
+            serde_json::json!({"contentEncoding": "base64"}),
+            serde_json::json!({"contentMediaType": "application/json", "contentEncoding": "base64"}),
+        ] {
+            let mut schema = content;
+            schema["$schema"] = draft.into();
+            schema["type"] = "string".into();
+            let validator = compile(&schema).unwrap();
+            let text = serde_json::json!("{:} is no JSON and no base64");
+            assert_eq!(validator.check(&text), Ok(()), "{schema}");
+            // As many steps as without the keywords.
+            let meter = validator.meter(100);
+            assert_eq!(validator.verdict_by(&text, &meter), Some(true));
+            let plain = compile(&serde_json::json!({"$schema": draft, "type": "string"})).unwrap();
+            let other = plain.meter(100);
+            assert_eq!(plain.verdict_by(&text, &other), Some(true));
+            assert_eq!(meter.spent(), other.spent(), "{schema}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::json::{JsonErrorKind, Limits, big_integer, check};
 
+use super::content::annotated;
 use super::counted::Counted;
 use super::dialect::dialect;
 use super::exact::exactly;
@@ -166,7 +167,7 @@ fn build<J: Json>(
                 .dfa_size_limit(size),
         );
     let compiled = formats
-        .apply(exactly(options, texts()), own_dialect)
+        .apply(annotated(exactly(options, texts())), own_dialect)
         .build(schema)
         .map_err(|error| build_error(&error))?;
     let weights = Weights {

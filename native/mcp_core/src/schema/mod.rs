@@ -10,6 +10,7 @@
 
 mod branches;
 mod compile;
+mod content;
 mod counted;
 mod describe;
 mod dialect;
