@@ -155,9 +155,10 @@ fn build<J: Json>(
     let texts = || std::iter::once(schema).chain(documents.iter().map(|(_, document)| document));
     let size = regex_size(texts(), limits);
     let patterns = PatternWeights::of(texts(), size, limits);
-    let name = survey(schema, root, draft, &all, &patterns, limits)?;
-
     let own_dialect = Draft::default().detect(schema) == Draft::Unknown;
+    let asserted = formats.asserted(own_dialect);
+    let weights = survey(schema, root, draft, &all, &patterns, asserted, limits)?;
+
     let options = jsonschema::options_for::<Counted<J>>()
         .with_registry(&others)
         .with_retriever(Refuse)
@@ -170,10 +171,6 @@ fn build<J: Json>(
         .apply(annotated(exactly(options, texts())), own_dialect)
         .build(schema)
         .map_err(|error| build_error(&error))?;
-    let weights = Weights {
-        text: patterns.heaviest(),
-        name: name.max(1),
-    };
     Ok((compiled, weights))
 }
 

@@ -5,6 +5,16 @@ use jsonschema::{Draft, ValidationOptions};
 use serde::Deserialize;
 
 use super::SchemaError;
+use super::meter::{Stop, stop};
+
+/// The weight of a byte of a string that must have a format, as of a byte that a pattern matches.
+const FORMAT_WEIGHT: u64 = 4;
+
+/// The weight of a byte of a regular expression: its parser keeps the open groups and the names.
+const REGEX_WEIGHT: u64 = 128;
+
+/// Comparisons of group names for each byte of a regular expression; each takes a nanosecond.
+const MAX_COMPARISONS_A_BYTE: usize = 16;
 
 /// How the keyword `format` is treated.
 ///
@@ -142,6 +152,23 @@ impl Formats {
         is_asked && KNOWN.iter().any(is_known)
     }
 
+    /// The formats that a schema asserts: a custom dialect may assert them itself.
+    pub(super) fn asserted(&self, own_dialect: bool) -> &Self {
+        match self {
+            Self::Annotate if own_dialect => &Self::Assert,
+            asked => asked,
+        }
+    }
+
+    /// The weight of a byte of a string with that format; 0 if the format is an annotation.
+    pub(super) fn weight(&self, draft: Draft, format: &str) -> u64 {
+        match format {
+            _ if !self.asserts(draft, format) => 0,
+            "regex" => REGEX_WEIGHT,
+            _ => FORMAT_WEIGHT,
+        }
+    }
+
     /// Refuses an unknown format name.
     pub(super) fn verify(&self) -> Result<(), SchemaError> {
         let Self::Only(names) = self else {
@@ -159,6 +186,7 @@ impl Formats {
         options: ValidationOptions<'i, R, J>,
         own_dialect: bool,
     ) -> ValidationOptions<'i, R, J> {
+        let options = options.with_format("regex", is_regex);
         match self {
             Self::Annotate if own_dialect => options,
             Self::Annotate => options.should_validate_formats(false),
@@ -173,6 +201,21 @@ impl Formats {
             }
         }
     }
+}
+
+/// Whether a text is a regular expression of ECMA-262.
+///
+/// The parser compares each name of a group with those before it, and with each open group. A text
+/// for which it compares too many stops the check, as one with too many steps does. Unlike the
+/// validator's own check, this one keeps no received text.
+fn is_regex(text: &str) -> bool {
+    let count = |part: &str| text.matches(part).count();
+    let names = count("(?<").saturating_add(count(r"\k<"));
+    let comparisons = names.saturating_mul(names.saturating_add(count("(")));
+    if comparisons > text.len().saturating_mul(MAX_COMPARISONS_A_BYTE) {
+        stop(Stop::Spent);
+    }
+    jsonschema_regex::is_valid_ecma_regex(text)
 }
 
 /// `a date such as 2026-01-31`.

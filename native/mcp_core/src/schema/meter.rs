@@ -27,7 +27,8 @@ const BYTES_A_STEP: u64 = 16;
 /// The cost of matching one byte against the schema's patterns, in multiples of reading it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weights {
-    /// For a string: the slowest `pattern`, because each `pattern` accesses the string separately.
+    /// For a string: the slowest `pattern` or `format`, because each of them accesses the string
+    /// separately.
     pub(super) text: u64,
     /// For a property's name: the sum of the patterns that one access matches it against.
     pub(super) name: u64,
@@ -102,7 +103,7 @@ impl Meter {
         self.spend_bytes(bytes, 1);
     }
 
-    /// As `spend_read`, for a string that a `pattern` may match.
+    /// As `spend_read`, for a string that a `pattern` or a `format` may match.
     #[inline]
     pub(super) fn spend_text(&self, bytes: usize) {
         self.spend_bytes(bytes, self.weights.text);
@@ -130,9 +131,10 @@ impl Meter {
     }
 }
 
+/// Stops the check that calls it.
 #[cold]
 #[inline(never)]
-fn stop(reason: Stop) -> ! {
+pub(super) fn stop(reason: Stop) -> ! {
     resume_unwind(Box::new(reason))
 }
 

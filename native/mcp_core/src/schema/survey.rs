@@ -13,8 +13,9 @@ use serde_json::{Map, Value};
 
 use super::dialect::named_dialect;
 use super::keywords::{Target, asks_for_evaluated, children, is_silent, references};
+use super::meter::Weights;
 use super::patterns::PatternWeights;
-use super::{SchemaError, SchemaLimits};
+use super::{Formats, SchemaError, SchemaLimits};
 
 /// Paths by which subschemas apply to one value. A lattice of 20 levels of pairs has this many, and
 /// checking it takes 13 ms.
@@ -61,20 +62,23 @@ pub(super) fn measure(
     Ok(count)
 }
 
-/// Refuses a schema with a broken reference or with too costly references. Otherwise returns the
-/// total weight of the patterns that one property name is matched against.
+/// Refuses a schema with a broken reference or with too costly references. Otherwise returns what a
+/// byte of a string and of a property's name may cost. `formats` are asserted.
 pub(super) fn survey(
     schema: &Value,
     base: Uri<String>,
     draft: Draft,
     registry: &Registry<'_>,
     patterns: &PatternWeights,
+    formats: &Formats,
     limits: &SchemaLimits,
-) -> Result<u64, SchemaError> {
+) -> Result<Weights, SchemaError> {
     let mut survey = Survey {
         limits,
         registry,
         patterns,
+        formats,
+        format_weight: 0,
         name_weight: 0,
         known: HashMap::new(),
         open: HashSet::new(),
@@ -82,7 +86,10 @@ pub(super) fn survey(
         depth: 0,
     };
     survey.visit(schema, &registry.resolver(base), draft)?;
-    Ok(survey.name_weight)
+    Ok(Weights {
+        text: patterns.heaviest().max(survey.format_weight),
+        name: survey.name_weight.max(1),
+    })
 }
 
 /// The identity of a subschema in the compiler.
@@ -102,7 +109,7 @@ struct Cost {
     silent: u64,
     /// References in a row.
     refs: usize,
-    /// Weights of the patterns on all paths, for the value and for its property names.
+    /// Weights of the patterns and formats on all paths, for the value and for its property names.
     text_weight: u64,
     name_weight: u64,
 }
@@ -111,6 +118,9 @@ struct Survey<'s> {
     limits: &'s SchemaLimits,
     registry: &'s Registry<'s>,
     patterns: &'s PatternWeights,
+    formats: &'s Formats,
+    /// The largest weight of a format.
+    format_weight: u64,
     /// The largest weight for one name.
     name_weight: u64,
     known: HashMap<State, Cost>,
@@ -177,9 +187,13 @@ impl Survey<'_> {
             self.descend(schema, resolver, draft, &mut cost)?;
         }
         let names = self.patterns.of_names(schema);
+        let format = schema.get("format").and_then(Value::as_str);
+        let format = format.map_or(0, |format| self.formats.weight(draft, format));
+        self.format_weight = self.format_weight.max(format);
         cost.text_weight = cost
             .text_weight
-            .saturating_add(self.patterns.of_text(schema));
+            .saturating_add(self.patterns.of_text(schema))
+            .saturating_add(format);
         cost.name_weight = cost.name_weight.saturating_add(names);
         self.name_weight = self.name_weight.max(names);
         if cost.paths == 0 {
