@@ -114,6 +114,51 @@ defmodule McpServer.Schema.StepsTest do
     end
   end
 
+  describe "long integers" do
+    defp digits(count), do: Integer.pow(10, count) - 1
+
+    @tag req: "Y3"
+    test "are counted by their digits, in each keyword that reads them" do
+      long = digits(1_600)
+
+      for {keyword, value} <- [
+            {"minimum", 0},
+            {"minimum", -1.0e300},
+            {"exclusiveMinimum", 1.7976931348623157e308},
+            {"multipleOf", 9},
+            {"multipleOf", 0.01},
+            {"const", 1.0e300},
+            {"enum", [1, 1.0e300]}
+          ] do
+        schema = %{"anyOf" => [%{keyword => value}, true]}
+        # Four digits are a step; the keyword may read them twice.
+        assert {keyword, message(schema, long, max_steps: 400)} == {keyword, @too_much}
+        assert {keyword, Validator.validate(compile!(schema, max_steps: 1_300), long)} == {keyword, :ok}
+        assert {keyword, Validator.validate(compile!(schema, max_steps: 20), 1)} == {keyword, :ok}
+        assert {keyword, Validator.validate(compile!(schema, max_steps: 20), 0.5)} == {keyword, :ok}
+      end
+    end
+
+    @tag req: "Y3"
+    test "are compared in uniqueItems only if they are equal" do
+      schema = %{"uniqueItems" => true}
+
+      # Integers in a row have one nearest float, which beyond 1.8e308 is none.
+      for {first, count, steps} <- [
+            {1_800_000_000_000_000_000, 20_000, 100_000},
+            {digits(26), 2_000, 30_000},
+            {digits(300), 1_000, 100_000},
+            {digits(400), 1_000, 130_000}
+          ] do
+        integers = Enum.to_list(first..(first + count - 1))
+        validator = compile!(schema, max_steps: steps)
+        assert {first, Validator.validate(validator, integers)} == {first, :ok}
+        assert {:error, error} = Validator.validate(validator, [first + count - 1 | integers])
+        assert Exception.message(error) == "(root): must be an array without duplicates (uniqueItems)"
+      end
+    end
+  end
+
   describe "a call" do
     defp catalog!(schema) do
       tool = %{name: "t", description: "d", inputSchema: %{type: "object", properties: %{x: schema}}}

@@ -169,8 +169,11 @@ impl<'a, J: Json> Node<'a, Counted<J>> for CountedNode<'a, J> {
 
     #[inline]
     fn as_number(&self) -> Option<Self::Number> {
-        self.step();
-        self.inner.as_number()
+        let number = self.inner.as_number();
+        if let Some(meter) = self.meter.meter() {
+            meter.spend_digits(number.as_ref().map_or(0, numbers::long_digits));
+        }
+        number
     }
 
     #[inline]
@@ -392,9 +395,9 @@ fn hash<J: Json>(node: &CountedNode<'_, J>) -> u64 {
         JsonType::Boolean => node.as_boolean().hash(&mut hasher),
         JsonType::Integer | JsonType::Number => {
             let number = node.as_number();
-            number
-                .map(|number| Exact::of(&number).hash())
-                .hash(&mut hasher);
+            if let Some(number) = number {
+                Exact::of(&number).hash(&mut hasher);
+            }
         }
         JsonType::String => node.text().hash(&mut hasher),
         JsonType::Array => {

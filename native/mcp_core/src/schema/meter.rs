@@ -24,6 +24,10 @@ const FEW_ERRORS: u32 = 200;
 /// Bytes of a string that cost one extra step: reading them takes about as long as a step.
 const BYTES_A_STEP: u64 = 16;
 
+/// The cost of a digit of a number beyond 64 bits, in multiples of reading a byte: a keyword turns
+/// the digits into bits.
+const DIGIT_WEIGHT: u64 = 4;
+
 /// The cost of matching one byte against the schema's patterns, in multiples of reading it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weights {
@@ -113,6 +117,12 @@ impl Meter {
     #[inline]
     pub(super) fn spend_name(&self, bytes: usize) {
         self.spend_bytes(bytes, self.weights.name);
+    }
+
+    /// As `spend_read`, for the digits of a number beyond 64 bits; other numbers have none.
+    #[inline]
+    pub(super) fn spend_digits(&self, digits: usize) {
+        self.spend_bytes(digits, DIGIT_WEIGHT);
     }
 
     #[inline]

@@ -20,6 +20,7 @@ mod explain;
 mod formats;
 mod keywords;
 mod limits;
+mod magnitude;
 mod meter;
 mod nearest;
 mod numbers;

@@ -2,11 +2,17 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::hash::{Hash, Hasher};
 
 use jsonschema::json::JsonNumber;
 
+use super::magnitude::{self, Magnitude};
+
 /// Every float from this one on is an integer beyond signed 64 bits.
 const BEYOND_64_BITS: f64 = 9_223_372_036_854_775_808.0;
+
+/// The least float beyond unsigned 64 bits.
+const BEYOND_UNSIGNED_64_BITS: f64 = 18_446_744_073_709_551_616.0;
 
 /// A number in a form that can be compared exactly.
 #[derive(Clone, Debug)]
@@ -50,31 +56,71 @@ impl<'n> Exact<'n> {
             (Self::Digits(is_negative, _), Self::Float(other)) if other.abs() < BEYOND_64_BITS => {
                 Some(beyond(*is_negative))
             }
-            (Self::Digits(is_negative, digits), Self::Float(other)) => Some(compare_digits(
-                *is_negative,
-                digits,
-                other.is_sign_negative(),
-                &expansion(other.abs()),
-            )),
+            (Self::Digits(is_negative, digits), Self::Float(other)) => {
+                Some(digits_to_float(*is_negative, digits, *other))
+            }
             (Self::Float(_), Self::Integer(_)) | (_, Self::Digits(..)) => {
                 other.compare(self).map(Ordering::reverse)
             }
         }
     }
+}
 
-    /// A hash that is equal for equal numbers.
-    pub(super) fn hash(&self) -> u64 {
-        let nearest = match self {
-            #[expect(clippy::cast_precision_loss, reason = "equal numbers lose the same")]
-            Self::Integer(value) => *value as f64,
+/// Equal numbers have equal hashes. A hash takes all digits: with the nearest float alone, all
+/// integers beyond the floats have one hash, and so have thousands that follow each other.
+impl Hash for Exact<'_> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        match self {
+            Self::Integer(value) => value.hash(hasher),
             Self::Digits(is_negative, digits) => {
-                let nearest: f64 = digits.parse().unwrap_or_default();
-                if *is_negative { -nearest } else { nearest }
+                if let Ok(size) = digits.parse::<u64>() {
+                    // Below the negative integers of 64 bits, but a float may be equal.
+                    let size = i128::from(size);
+                    let value = if *is_negative {
+                        size.saturating_neg()
+                    } else {
+                        size
+                    };
+                    return value.hash(hasher);
+                }
+                is_negative.hash(hasher);
+                match Magnitude::of(digits) {
+                    Some(magnitude) => magnitude.hash(hasher),
+                    None => digits.hash(hasher),
+                }
             }
-            Self::Float(value) => *value,
-        };
-        // Zero has two signs.
-        if nearest == 0.0 { 0 } else { nearest.to_bits() }
+            Self::Float(value) if value.fract() != 0.0 => value.to_bits().hash(hasher),
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "an integral float of 64 bits"
+            )]
+            Self::Float(value) if value.abs() < BEYOND_UNSIGNED_64_BITS => {
+                (*value as i128).hash(hasher);
+            }
+            Self::Float(value) => {
+                value.is_sign_negative().hash(hasher);
+                Magnitude::of_float(*value).hash(hasher);
+            }
+        }
+    }
+}
+
+/// How many digits a number has beyond 64 bits; 0 for every other number.
+#[inline]
+pub(super) fn long_digits<N: JsonNumber>(number: &N) -> usize {
+    if number.as_i64().is_some() {
+        0
+    } else {
+        long_digits_beyond(number)
+    }
+}
+
+fn long_digits_beyond<N: JsonNumber>(number: &N) -> usize {
+    // A fraction is found out first: asking how it is written may write it.
+    if number.as_u64().is_some() || !number.is_integer() || !number.is_written_as_integer() {
+        0
+    } else {
+        number.as_str().len()
     }
 }
 
@@ -111,18 +157,32 @@ fn integer_to_float(integer: i128, float: f64) -> Option<Ordering> {
 }
 
 fn compare_digits(is_negative: bool, one: &str, other_is_negative: bool, other: &str) -> Ordering {
-    let sizes = || one.len().cmp(&other.len()).then_with(|| one.cmp(other));
+    signed(is_negative, other_is_negative, || {
+        one.len().cmp(&other.len()).then_with(|| one.cmp(other))
+    })
+}
+
+/// Writing all digits of the float would take microseconds.
+fn digits_to_float(is_negative: bool, digits: &str, float: f64) -> Ordering {
+    signed(is_negative, float.is_sign_negative(), || {
+        Magnitude::of(digits).map_or(Ordering::Greater, |magnitude| {
+            magnitude.cmp(&Magnitude::of_float(float))
+        })
+    })
+}
+
+/// The order of two numbers of these signs and of this order without them.
+fn signed(
+    is_negative: bool,
+    other_is_negative: bool,
+    sizes: impl FnOnce() -> Ordering,
+) -> Ordering {
     match (is_negative, other_is_negative) {
         (false, false) => sizes(),
         (true, true) => sizes().reverse(),
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,
     }
-}
-
-/// All digits of an integral float.
-fn expansion(float: f64) -> String {
-    format!("{float:.0}")
 }
 
 /// The divisor of a `multipleOf`.
@@ -167,7 +227,9 @@ impl Divisor {
                         || (value.trailing_zeros() >= *twos
                             && value.unsigned_abs().checked_rem((*odd).into()) == Some(0))
                 }
-                Exact::Digits(_, digits) => remainder(digits, *odd) == 0 && has_twos(digits, *twos),
+                Exact::Digits(_, digits) => {
+                    remainder(digits, *odd) == 0 && magnitude::twos(digits) >= *twos
+                }
                 Exact::Float(value) => binary(*value).is_none_or(|(digits, exponent)| {
                     i64::from(exponent) >= i64::from(*twos) && digits.checked_rem(*odd) == Some(0)
                 }),
@@ -193,7 +255,7 @@ impl Divisor {
 }
 
 /// `odd` and `exponent` of `odd * 2^exponent`; `None` for zero.
-fn binary(value: f64) -> Option<(u64, i32)> {
+pub(super) fn binary(value: f64) -> Option<(u64, i32)> {
     const FRACTION: u32 = 52;
     let bits = value.to_bits();
     let fraction = bits & ((1 << FRACTION) - 1);
@@ -228,57 +290,49 @@ fn decimal(value: f64) -> Option<(u64, i32)> {
 
 /// The remainder of decimal digits divided by a number of 64 bits.
 fn remainder(digits: &str, divisor: u64) -> u64 {
-    digits.bytes().fold(0, |rest, digit| {
-        let digit = u64::from(digit.saturating_sub(b'0'));
-        append(rest, digit, divisor)
+    magnitude::chunks(digits).fold(0, |rest, (scale, value)| {
+        let shifted = u128::from(rest).saturating_mul(scale.into());
+        reduced(shifted.saturating_add(value.into()), divisor)
     })
 }
 
-/// The remainder of `rest * 10^tens`; stops early at zero.
+/// The remainder of `rest * 10^tens`, by squares: the floats have 600 tens.
 fn shifted(mut rest: u64, tens: i32, divisor: u64) -> u64 {
-    for _ in 0..tens {
-        if rest == 0 {
-            break;
+    let product = |one: u64, other: u64| {
+        let product = u128::from(one).saturating_mul(other.into());
+        reduced(product, divisor)
+    };
+    let mut tens = tens.unsigned_abs();
+    let mut power = 10;
+    while tens > 0 && rest != 0 {
+        if tens & 1 == 1 {
+            rest = product(rest, power);
         }
-        rest = append(rest, 0, divisor);
+        power = product(power, power);
+        tens >>= 1;
     }
     rest
 }
 
-fn append(rest: u64, digit: u64, divisor: u64) -> u64 {
-    let value = u128::from(rest)
-        .saturating_mul(10)
-        .saturating_add(digit.into());
-    let rest = value.checked_rem(divisor.into()).unwrap_or_default();
-    u64::try_from(rest).unwrap_or_default()
-}
-
-/// Whether decimal digits are divisible by `2^twos`; the last `twos` digits decide.
-fn has_twos(digits: &str, twos: u32) -> bool {
-    let count = usize::try_from(twos).unwrap_or(usize::MAX);
-    let start = digits.len().saturating_sub(count);
-    let mut last: Vec<u8> = digits
-        .bytes()
-        .skip(start)
-        .map(|digit| digit.saturating_sub(b'0'))
-        .collect();
-    (0..twos).all(|_| {
-        let mut carry = 0_u8;
-        for digit in &mut last {
-            let value = carry.saturating_mul(10).saturating_add(*digit);
-            *digit = value >> 1;
-            carry = value & 1;
-        }
-        carry == 0
-    })
+fn reduced(value: u128, divisor: u64) -> u64 {
+    // A division of 64 bits takes a tenth of one of 128.
+    let rest = match u64::try_from(value) {
+        Ok(value) => value.checked_rem(divisor),
+        Err(_) => value
+            .checked_rem(divisor.into())
+            .and_then(|rest| rest.try_into().ok()),
+    };
+    rest.unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Divisor, Exact};
+    use super::{Divisor, Exact, long_digits};
     use serde_json::Number;
     use std::borrow::Cow;
     use std::cmp::Ordering;
+    use std::collections::HashSet;
+    use std::hash::{DefaultHasher, Hash, Hasher};
 
     fn digits(text: &str) -> Exact<'_> {
         match text.strip_prefix('-') {
@@ -306,10 +360,111 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_float_is_compared_digit_by_digit() {
+        let largest = format!("{:.0}", f64::MAX);
+        let above = format!("{}9", &largest[..308]);
+        let below = format!("{}7", &largest[..308]);
+        assert_eq!(largest.len(), 309);
+        let compare = |text: &str| digits(text).compare(&Exact::Float(f64::MAX));
+        assert_eq!(compare(&below), Some(Ordering::Less));
+        assert_eq!(compare(&largest), Some(Ordering::Equal));
+        assert_eq!(compare(&above), Some(Ordering::Greater));
+        assert_eq!(compare(&"9".repeat(309)), Some(Ordering::Greater));
+        assert_eq!(compare(&format!("1{largest}")), Some(Ordering::Greater));
+        assert_eq!(compare(&format!("-1{largest}")), Some(Ordering::Less));
+        assert_eq!(compare(&"9".repeat(26)), Some(Ordering::Less));
+        let least = Exact::Float(f64::MIN);
+        assert_eq!(
+            digits(&format!("-{above}")).compare(&least),
+            Some(Ordering::Less)
+        );
+        assert_eq!(
+            digits(&format!("-{largest}")).compare(&least),
+            Some(Ordering::Equal)
+        );
+        // The shortest text of this float has one digit more than the float.
+        let float = Exact::Float(1e23);
+        assert_eq!(
+            digits("99999999999999991611392").compare(&float),
+            Some(Ordering::Equal)
+        );
+        assert_eq!(
+            digits("100000000000000000000000").compare(&float),
+            Some(Ordering::Greater)
+        );
+    }
+
+    fn hashed(number: &Exact<'_>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        number.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    #[test]
     fn equal_numbers_have_equal_hashes() {
-        let float = Exact::Float(1e20);
-        assert_eq!(float.hash(), digits("100000000000000000000").hash());
-        assert_eq!(Exact::Float(-0.0).hash(), Exact::Integer(0).hash());
+        let floats = [
+            0.0,
+            1.0,
+            -1.0,
+            1e15,
+            -9_223_372_036_854_775_808.0,
+            -9_223_372_036_854_777_856.0,
+            -18_446_744_073_709_551_616.0,
+            9_223_372_036_854_775_808.0,
+            18_446_744_073_709_549_568.0,
+            18_446_744_073_709_551_616.0,
+            1e20,
+            1e23,
+            -1e300,
+            f64::MAX,
+        ];
+        for float in floats {
+            let text = format!("{float:.0}");
+            let integer = match text.parse::<i128>() {
+                Ok(value) if i64::try_from(value).is_ok() || u64::try_from(value).is_ok() => {
+                    Exact::Integer(value)
+                }
+                _ => digits(&text),
+            };
+            let float = Exact::Float(float);
+            assert_eq!(integer.compare(&float), Some(Ordering::Equal), "{text}");
+            assert_eq!(hashed(&integer), hashed(&float), "{text}");
+        }
+        assert_eq!(hashed(&Exact::Float(-0.0)), hashed(&Exact::Integer(0)));
+    }
+
+    #[test]
+    fn integers_next_to_each_other_have_different_hashes() {
+        let starts = [15, 18, 19, 20, 26, 300, 309, 310, 1_000];
+        for length in starts {
+            let texts: Vec<String> = (0..1_000)
+                .map(|index| format!("{}{index:03}", "9".repeat(length - 3)))
+                .collect();
+            let hashes: HashSet<u64> = texts
+                .iter()
+                .map(|text| match text.parse::<i64>() {
+                    Ok(value) => hashed(&Exact::Integer(value.into())),
+                    Err(_) => hashed(&digits(text)),
+                })
+                .collect();
+            assert_eq!(hashes.len(), 1_000, "{length} digits");
+        }
+    }
+
+    #[test]
+    fn only_digits_beyond_64_bits_are_long() {
+        let long = |text: &str| {
+            let number: Number = serde_json::from_str(text).unwrap_or(0.into());
+            long_digits(&number)
+        };
+        for text in ["0", "-1", "9223372036854775808", "18446744073709551615"] {
+            assert_eq!(long(text), 0, "{text}");
+        }
+        for text in ["1.5", "-1e-300", "1.0"] {
+            assert_eq!(long(text), 0, "{text}");
+        }
+        // A `Number` keeps the nearest float of a longer one.
+        assert_eq!(long("18446744073709551616"), "1.8446744073709552e+19".len());
     }
 
     #[test]
@@ -326,6 +481,14 @@ mod tests {
         assert_eq!(divides("0.01", digits("100000000000000000001")), Some(true));
         assert_eq!(divides("0.3", digits("100000000000000000001")), Some(false));
         assert_eq!(divides("0.3", digits("100000000000000000002")), Some(true));
+        let whole = |float: f64| format!("{float:.0}");
+        assert_eq!(divides("1e300", digits(&whole(3e300))), Some(true));
+        // Rounded, it is no longer seven times the rounded 1e300.
+        assert_eq!(divides("1e300", digits(&whole(7e300))), Some(false));
+        assert_eq!(divides("0.003", Exact::Float(1e300)), Some(false));
+        assert_eq!(divides("0.003", Exact::Float(3e300)), Some(true));
+        assert_eq!(divides("7e-300", Exact::Integer(14)), Some(true));
+        assert_eq!(divides("7e-300", Exact::Integer(15)), Some(false));
         assert_eq!(divides("2.5", Exact::Integer(10)), Some(true));
         assert_eq!(divides("2.5", Exact::Integer(11)), Some(false));
         assert_eq!(divides("1.5", Exact::Integer(30)), Some(true));
