@@ -21,6 +21,10 @@ const MAX_ERRORS: u32 = 5_000;
 /// Errors of a brief check, for a caller that must not wait long.
 const FEW_ERRORS: u32 = 200;
 
+/// A name of more bytes is long. An error copies the names that lead to its place; a value has at
+/// most 127 of them inside each other, so shorter ones need no count.
+const LONG_NAME: usize = 64;
+
 /// Bytes of a string that cost one extra step: reading them takes about as long as a step.
 const BYTES_A_STEP: u64 = 16;
 
@@ -56,6 +60,8 @@ pub struct Meter {
     steps: Cell<u64>,
     weights: Weights,
     errors: Cell<u32>,
+    /// Bytes of all long names that were read.
+    long_names: Cell<u64>,
     base: usize,
 }
 
@@ -80,6 +86,7 @@ impl Meter {
             steps: Cell::new(steps),
             weights,
             errors: Cell::new(MAX_ERRORS),
+            long_names: Cell::new(0),
             base: std::ptr::from_ref(&here).addr(),
         }
     }
@@ -116,6 +123,11 @@ impl Meter {
     /// As `spend_read`, for a property's name.
     #[inline]
     pub(super) fn spend_name(&self, bytes: usize) {
+        if bytes > LONG_NAME {
+            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+            self.long_names
+                .set(self.long_names.get().saturating_add(bytes));
+        }
         self.spend_bytes(bytes, self.weights.name);
     }
 
@@ -133,7 +145,12 @@ impl Meter {
     }
 
     /// Counts an error, or stops the check.
+    ///
+    /// An error copies the names of the properties that lead to its place. The place is not known
+    /// here, so all long names read so far are charged: thousands of errors behind a name of a
+    /// megabyte would take gigabytes.
     pub(super) fn error(&self) {
+        self.spend(self.long_names.get() / BYTES_A_STEP);
         match self.errors.get().checked_sub(1) {
             Some(left) => self.errors.set(left),
             None => stop(Stop::Errors),

@@ -181,6 +181,22 @@ fn an_error_does_not_copy_the_value() {
     assert_eq!(validator.check(&large).unwrap_err().len(), 20);
 }
 
+// req: M16
+#[test]
+fn errors_behind_a_long_name_are_counted_by_its_length() {
+    // Each error copies the names that lead to it: these would take 512 MiB and 16 GiB.
+    let validator = compile(&json!({"additionalProperties": {"items": {"type": "integer"}}}));
+    let validator = validator.unwrap();
+    let behind = |bytes: usize, errors: usize| {
+        let value = json!({"n".repeat(bytes): vec!["secret"; errors]});
+        validator.check(&value).unwrap_err().len()
+    };
+    assert_eq!(behind(64, 4_000), 20);
+    assert_eq!(behind(1_000, 1_000), 20);
+    assert_eq!(behind(1 << 17, 4_000), 1);
+    assert_eq!(behind(4 << 20, 4_000), 1);
+}
+
 #[test]
 fn large_valid_values_are_checked() {
     let rows: Vec<Value> = (0..20_000)
