@@ -1,9 +1,10 @@
 defmodule McpServer.Bridge do
   @moduledoc false
   # A server over stdio that forwards to a server over HTTP, for clients that can only start a command. It interprets no
-  # methods: messages go to the link unchanged, and answers are written unchanged.
+  # methods: messages go to the link unchanged, and answers are written unchanged. While the client does not read, the
+  # write blocks, no message is taken, and so the server has to wait.
 
-  alias McpServer.Client.{Error, Http}
+  alias McpServer.Client.{Error, Http, Link}
   alias McpServer.{JSON, JsonRpc}
   alias McpServer.Stdio.{Exit, Reader, Takeover, Writer}
 
@@ -42,26 +43,23 @@ defmodule McpServer.Bridge do
         forward(state, :eof)
         loop(state)
 
-      {:mcp_notification, method, params} ->
-        loop(write(state, notification(method, params)))
-
       {:mcp_client, ^reference, {:failed, id, %Error{message: message}}} ->
         loop(write(state, refusal(id, message)))
 
       {:mcp_client, ^reference, {:closed, _reason}} ->
         stop()
 
+      {:mcp_client, ^reference, message, receipt} ->
+        :ok = Link.taken(receipt)
+        loop(write(state, message))
+
+      # An answer of the link itself.
       {:mcp_client, ^reference, message} ->
         loop(write(state, message))
     end
   end
 
   defp forward(state, event), do: send(state.link, {:mcp_client_in, state.reference, event})
-
-  defp notification(method, params) do
-    message = %{"jsonrpc" => "2.0", "method" => method}
-    if params == %{}, do: message, else: Map.put(message, "params", params)
-  end
 
   defp refusal(id, text) do
     error = %{"code" => JsonRpc.Error.code(:internal_error), "message" => text}

@@ -3,7 +3,7 @@ defmodule McpServer.Client do
   # The client's side of the protocol. It uses a link in the process that opened it. `McpServer.Test` and the Mix tasks
   # share it.
 
-  alias McpServer.Client.{Command, Error, Http, LocalTransport}
+  alias McpServer.Client.{Command, Error, Http, Link, LocalTransport}
   alias McpServer.{Callers, Connection, JSON, Options, ServerOptions}
   alias McpServer.Protocol.Revision
   alias McpServer.JsonRpc
@@ -58,7 +58,7 @@ defmodule McpServer.Client do
   With the `:revision` `nil` the client negotiates the server's newest revision. Raises `McpServer.Client.Error` if the
   server cannot be reached or does not answer.
   """
-  @spec open(McpServer.Client.Link.target(), keyword()) :: t()
+  @spec open(Link.target(), keyword()) :: t()
   def open(target, options) do
     {options, link_options} = Keyword.split(options, [:initialize | Map.keys(@fields)])
     reference = make_ref()
@@ -350,7 +350,10 @@ defmodule McpServer.Client do
   defp outcome({:error, error}), do: {:error, error}
   defp outcome(result), do: {:ok, result}
 
-  @doc "Waits for a message, and drops other messages. Notifications go to `notify`, in order."
+  @doc """
+  Waits for a message, and drops other messages. Notifications go to `notify`, in order. Without it they are dropped, if
+  the link waits until each was taken, and otherwise stay in the mailbox.
+  """
   @spec await(t(), (term() -> boolean())) :: term()
   def await(%{reference: reference, notify: notify} = client, wanted?) do
     receive do
@@ -360,6 +363,10 @@ defmodule McpServer.Client do
       {:mcp_client, ^reference, message} ->
         if wanted?.(message), do: message, else: await(client, wanted?)
 
+      {:mcp_client, ^reference, message, receipt} ->
+        :ok = Link.taken(receipt)
+        taken(client, message, wanted?)
+
       {:mcp_notification, method, params} when notify != nil ->
         notify.(method, params)
         await(client, wanted?)
@@ -367,6 +374,13 @@ defmodule McpServer.Client do
       client.receive_timeout -> late!(client)
     end
   end
+
+  defp taken(client, %{"method" => method} = message, wanted?) when not is_map_key(message, "id") do
+    if client.notify, do: client.notify.(method, message["params"] || %{})
+    await(client, wanted?)
+  end
+
+  defp taken(client, message, wanted?), do: if(wanted?.(message), do: message, else: await(client, wanted?))
 
   @doc "Raises because the server has not answered in time."
   @spec late!(t()) :: no_return()

@@ -131,7 +131,7 @@ defmodule McpServer.ClientTest do
     command = "sh -c 'exec 0<&-; echo []; exec sleep 60'"
     {:ok, link} = Command.start_link(command: command, owner: self(), reference: reference)
     # Its stdin is closed when its line arrives. A failed write closes the port without an exit status.
-    assert_receive {:mcp_client, ^reference, []}, 60_000
+    assert_receive {:mcp_client, ^reference, [], _receipt}, 60_000
     monitor = Process.monitor(link)
     send(link, {:mcp_client_in, reference, {:lines, [~s({"id":1,"method":"ping"})]}})
     assert_receive {:mcp_client, ^reference, {:failed, 1, error}}, 60_000

@@ -3,6 +3,9 @@ defmodule McpServer.Client.Command do
   # A link to a server over stdin and stdout of a shell command. Its stderr is inherited.
   #
   # A line of stdout that is not a message is the server's error. The first one is reported, and the link continues.
+  #
+  # Lines wait until the owner has taken the message before. A port reads all that the command writes, and cannot be told
+  # to wait. So the link ends with an error when too many lines wait.
 
   use GenServer
 
@@ -11,6 +14,9 @@ defmodule McpServer.Client.Command do
   # The maximum bytes of a line in one piece. Longer lines arrive in several pieces.
   @piece_bytes 64 * 1024
   @max_line_bytes 64 * 1024 * 1024
+  # Of the lines that wait for the owner, together. A short line takes as much memory as its place in the queue.
+  @max_waiting_bytes 64 * 1024 * 1024
+  @place_bytes 64
   # Milliseconds: how long a server may take to exit after the end of stdin, and the interval of the checks.
   @patience 5_000
   @look_every 20
@@ -32,14 +38,28 @@ defmodule McpServer.Client.Command do
     port = Port.open({:spawn_executable, "/bin/sh"}, given)
     # A command that cannot be started may have ended already.
     os_pid = with {:os_pid, os_pid} <- Port.info(port, :os_pid), do: os_pid
-    state = %{port: port, os_pid: os_pid, line: [], bytes: 0, told?: false, asked?: false, ended: nil, waiting: []}
+
+    # `lines` wait for the owner, which has not taken the message `mark` yet. `waiting` are the ids without an answer.
+    state = %{
+      port: port,
+      os_pid: os_pid,
+      line: [],
+      bytes: 0,
+      lines: :queue.new(),
+      lines_bytes: 0,
+      mark: nil,
+      told?: false,
+      asked?: false,
+      ended: nil,
+      waiting: []
+    }
+
     {:ok, own |> Map.new() |> Map.merge(state) |> Map.put_new(:noise, &say/1)}
   end
 
   @impl true
   def handle_info({:mcp_client_in, reference, {:lines, lines}}, %{reference: reference} = state) do
-    state = Enum.reduce(lines, %{state | asked?: true}, &write/2)
-    if state.ended, do: ended(state, state.ended), else: {:noreply, state}
+    lines |> Enum.reduce(%{state | asked?: true}, &write/2) |> settle()
   end
 
   def handle_info({:mcp_client_in, reference, :eof}, %{reference: reference} = state), do: {:stop, :normal, state}
@@ -51,25 +71,37 @@ defmodule McpServer.Client.Command do
 
   def handle_info({port, {:data, {:eol, piece}}}, %{port: port} = state) do
     line = IO.iodata_to_binary([state.line, piece])
-    {:noreply, line(%{state | line: [], bytes: 0}, line)}
+    state |> Map.merge(%{line: [], bytes: 0}) |> keep(line) |> pass_on() |> settle()
   end
+
+  def handle_info({mark, :taken}, %{mark: mark} = state), do: %{state | mark: nil} |> pass_on() |> settle()
 
   def handle_info({port, {:exit_status, status}}, %{port: port} = state) do
     error = Error.new(:closed, "the command ended with status #{status} before it answered")
-    state = %{state | os_pid: nil}
-    # An early end is reported at the first request.
-    if state.asked?, do: ended(state, error), else: {:noreply, %{state | ended: error}}
+    settle(%{state | os_pid: nil, ended: error})
   end
 
   # A failed write closes the port, and its exit status never comes.
-  def handle_info({:EXIT, port, _reason}, %{port: port, ended: nil} = state),
-    do: ended(state, Error.new(:closed, "the command ended or closed its stdin before it answered"))
+  def handle_info({:EXIT, port, _reason}, %{port: port, ended: nil} = state) do
+    error = Error.new(:closed, "the command ended or closed its stdin before it answered")
+    settle(%{state | asked?: true, ended: error})
+  end
 
   def handle_info({:EXIT, port, _reason}, %{port: port} = state), do: {:noreply, state}
   def handle_info({:EXIT, _owner, _reason}, state), do: {:stop, :normal, state}
 
-  defp ended(state, error) do
-    for id <- state.waiting, do: Link.failed(state.owner, state.reference, id, error)
+  # What the command wrote before its end comes first. An early end is reported at the first request.
+  defp settle(%{lines_bytes: bytes} = state) when bytes > @max_waiting_bytes do
+    error = Error.new(:closed, "the command writes faster than its messages are read: too many of them wait")
+    ended(%{state | ended: error})
+  end
+
+  defp settle(state) do
+    if state.ended != nil and state.asked? and :queue.is_empty(state.lines), do: ended(state), else: {:noreply, state}
+  end
+
+  defp ended(state) do
+    for id <- state.waiting, do: Link.failed(state.owner, state.reference, id, state.ended)
     {:stop, :normal, state}
   end
 
@@ -89,13 +121,32 @@ defmodule McpServer.Client.Command do
     end
   end
 
-  defp line(state, ""), do: state
+  defp keep(state, ""), do: state
+
+  defp keep(state, line),
+    do: %{state | lines: :queue.in(line, state.lines), lines_bytes: state.lines_bytes + held_bytes(line)}
+
+  defp held_bytes(line), do: byte_size(line) + @place_bytes
+
+  # Up to the next message.
+  defp pass_on(%{mark: nil} = state) do
+    case :queue.out(state.lines) do
+      {{:value, line}, lines} ->
+        pass_on(line(%{state | lines: lines, lines_bytes: state.lines_bytes - held_bytes(line)}, line))
+
+      {:empty, _lines} ->
+        state
+    end
+  end
+
+  defp pass_on(state), do: state
 
   defp line(state, line) do
     case {Lenient.decode(line), state.waiting} do
       {{:ok, message}, _waiting} when is_map(message) or is_list(message) ->
-        Link.deliver(state.owner, state.reference, message)
-        answered(state, message)
+        mark = make_ref()
+        Link.offer(state.owner, state.reference, message, mark)
+        answered(%{state | mark: mark}, message)
 
       # Only this can be the answer, and no other will come.
       {{:error, error}, [id]} when binary_part(line, 0, 1) == "{" ->

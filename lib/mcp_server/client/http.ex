@@ -6,12 +6,15 @@ defmodule McpServer.Client.Http do
   # The link knows the session. When the server has lost it, a process opens it again, and the requests that have failed
   # wait among the others. The link also knows which arguments of a tool are repeated in headers. If the tools were not
   # listed yet, it lists them.
+  #
+  # The processes of requests hand the messages of the server over, and wait for the owner. The link itself never does:
+  # it has to hear what the owner sends meanwhile.
 
   use GenServer
 
   alias McpServer.Client.{Error, Lenient, Link}
   alias McpServer.Client.Http.{Batch, Exchange, Headers}
-  alias McpServer.{Fetch, JsonRpc, Protocol}
+  alias McpServer.{Fetch, JsonRpc, Limit, Protocol}
 
   @enforce_keys [:url, :owner, :reference]
   defstruct [
@@ -25,6 +28,7 @@ defmodule McpServer.Client.Http do
     headers: [],
     tls: [],
     listen: false,
+    paced?: true,
     retry_ms: 0,
     drain_ms: 0,
     closing?: false,
@@ -34,11 +38,14 @@ defmodule McpServer.Client.Http do
 
   @max_pages 1_000
   @reopen_ms 10_000
+  # The answer to a message that asks nothing is an error in a sentence, or for a batch some of them.
+  @max_refusal_bytes 64 * 1024
 
   @doc """
   Starts the link. Options: `:url`, `:owner`, `:reference`, `:headers`, `:tls`, `:listen` (also to the session's own
-  stream in the session era), `:retry_ms` (how long to retry a server that refuses connections), `:drain_ms` (how long
-  sent requests may take after the end).
+  stream in the session era), `:paced?` (whether messages wait until the owner has taken the one before, `true` by
+  default), `:retry_ms` (how long to retry a server that refuses connections), `:drain_ms` (how long sent requests may
+  take after the end).
   """
   @spec start_link(keyword()) :: GenServer.on_start()
   def start_link(options), do: GenServer.start_link(__MODULE__, options)
@@ -136,11 +143,16 @@ defmodule McpServer.Client.Http do
     end
   end
 
+  # The server has nothing to tell here but errors: a stream would keep the link from its owner.
   defp told(state, message) do
-    case Exchange.post(context(state), message, []) do
-      {:error, :session_lost} -> state
-      _sent -> listen_after(state, message)
-    end
+    {outcome, answers} = held(context(state), message)
+
+    for answer <- answers,
+        not match?(%{"method" => _method}, answer),
+        Limit.held_bytes(answer) <= @max_refusal_bytes,
+        do: Link.deliver(state.owner, state.reference, answer)
+
+    if outcome == {:error, :session_lost}, do: state, else: listen_after(state, message)
   end
 
   defp listen_after(state, sent) do
@@ -175,9 +187,12 @@ defmodule McpServer.Client.Http do
       session: state.session,
       retry_ms: state.retry_ms,
       timeout: Exchange.timeout(),
-      send: &Link.deliver(state.owner, state.reference, &1)
+      send: sender(state)
     }
   end
+
+  defp sender(%{paced?: true} = state), do: &Link.hand_over(state.owner, state.reference, &1)
+  defp sender(%{paced?: false} = state), do: &Link.deliver(state.owner, state.reference, &1)
 
   # The link must know a new session before its owner does, because the owner may send messages at once.
   defp run(link, context, %{"method" => "initialize"} = message, _parameters) do

@@ -2,7 +2,7 @@ defmodule McpServer.Client.HostileServerTest do
   # What a server sends makes no header of a later request, and a server that loses every session gets no flood.
   use ExUnit.Case, async: true
 
-  alias McpServer.Client.{Error, Http}
+  alias McpServer.Client.{Error, Http, Link}
   alias McpServer.{Client, Fetch, JSON, ScriptedServer}
 
   @version "io.modelcontextprotocol/protocolVersion"
@@ -19,10 +19,21 @@ defmodule McpServer.Client.HostileServerTest do
     send(link, {:mcp_client_in, reference, {:lines, [text]}})
   end
 
-  defp answer(%{reference: reference}) do
-    assert_receive {:mcp_client, ^reference, answer}, 30_000
-    answer
+  # The next message that is not a notification.
+  defp answer(%{reference: reference} = link) do
+    receive do
+      {:mcp_client, ^reference, answer} ->
+        answer
+
+      {:mcp_client, ^reference, message, receipt} ->
+        :ok = Link.taken(receipt)
+        if notification?(message), do: answer(link), else: message
+    after
+      30_000 -> flunk("the link sends nothing")
+    end
   end
+
+  defp notification?(message), do: match?(%{"method" => _method}, message) and not is_map_key(message, "id")
 
   defp result(request, result, headers \\ []) do
     answer = %{"jsonrpc" => "2.0", "id" => JSON.decode!(request.body)["id"], "result" => result}
