@@ -4,7 +4,7 @@ defmodule McpServer.Client do
   # share it.
 
   alias McpServer.Client.{Command, Error, Http, Link, LocalTransport}
-  alias McpServer.{Callers, Connection, JSON, Options, ServerOptions}
+  alias McpServer.{Callers, Connection, JSON, Limit, Options, ServerOptions}
   alias McpServer.Protocol.Revision
   alias McpServer.JsonRpc
 
@@ -32,6 +32,8 @@ defmodule McpServer.Client do
   @receive_timeout 30_000
   @max_rounds 25
   @max_pages 1_000
+  # Of all pages of a list together.
+  @max_list_bytes 64 * 1024 * 1024
   @capabilities %{
     "sampling" => %{"context" => %{}, "tools" => %{}},
     "elicitation" => %{"form" => %{}, "url" => %{}},
@@ -226,22 +228,26 @@ defmodule McpServer.Client do
 
   @doc "The members of all pages of a list."
   @spec list(t(), String.t(), String.t()) :: {:ok, [map()]} | {:error, map()}
-  def list(client, method, member), do: pages(client, method, member, %{}, [])
+  def list(client, method, member), do: pages(client, method, member, %{}, [], @max_list_bytes)
 
-  # Bounds the pages of a faulty server.
-  defp pages(client, method, member, params, found) when length(found) < @max_pages do
+  # Bounds the pages of a faulty server, their number and their bytes. `room` is how many bytes more may come.
+  defp pages(client, method, member, params, found, room) when length(found) < @max_pages do
     with {:ok, %{^member => items} = page} <- call(client, method, params) do
       objects?(items) || raise Error.new(:protocol, "the server's answer to #{method} has no list of objects")
+      room = room - Limit.held_bytes(items)
+      room >= 0 || raise Error.new(:protocol, "the server's pages of #{method} take more than #{list_limit()} together")
 
       case page do
-        %{"nextCursor" => cursor} -> pages(client, method, member, %{"cursor" => cursor}, [items | found])
+        %{"nextCursor" => cursor} -> pages(client, method, member, %{"cursor" => cursor}, [items | found], room)
         _last -> {:ok, [items | found] |> Enum.reverse() |> List.flatten()}
       end
     end
   end
 
-  defp pages(_client, method, _member, _params, _found),
+  defp pages(_client, method, _member, _params, _found, _room),
     do: raise(Error.new(:protocol, "the server has more than #{@max_pages} pages of #{method}"))
+
+  defp list_limit, do: Limit.show(@max_list_bytes, :bytes)
 
   defp objects?(items), do: is_list(items) and Enum.all?(items, &is_map/1)
 

@@ -197,6 +197,31 @@ defmodule McpServer.Client.BackPressureTest do
     refute_received {:mcp_notification, _method, _params}
   end
 
+  # Earlier, a page was bounded, and all pages together were not: 1.8 GB in 20 seconds.
+  test "the pages of a list take at most 64 MiB together" do
+    list = fn last ->
+      server =
+        ScriptedServer.start(fn request ->
+          %{"id" => id, "params" => params} = JSON.decode!(request.body)
+          number = String.to_integer(params["cursor"] || "1")
+          page = %{"tools" => [%{"name" => "t#{number}", "description" => String.duplicate("d", 10 * @mebi)}]}
+          next = if number == last, do: %{}, else: %{"nextCursor" => "#{number + 1}"}
+          ScriptedServer.json(answer(id, Map.merge(page, next)))
+        end)
+
+      client = Client.open({:url, server.url}, revision: "2026-07-28")
+      {fn -> Client.list(client, "tools/list", "tools") end, server}
+    end
+
+    {six, _server} = list.(6)
+    assert {:ok, tools} = six.()
+    assert Enum.map(tools, & &1["name"]) == ~w(t1 t2 t3 t4 t5 t6)
+
+    {endless, server} = list.(12)
+    assert_raise Error, "the server's pages of tools/list take more than 64 MiB together", endless
+    assert length(ScriptedServer.all_requested(server)) == 7
+  end
+
   defp command(command) do
     reference = make_ref()
     options = [command: command, owner: self(), reference: reference]
