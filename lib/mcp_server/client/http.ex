@@ -38,6 +38,8 @@ defmodule McpServer.Client.Http do
 
   @max_pages 1_000
   @reopen_ms 10_000
+  # What the link remembers of a server's tools.
+  @max_parameters_bytes 64 * 1024 * 1024
   # The answer to a message that asks nothing is an error in a sentence, or for a batch some of them.
   @max_refusal_bytes 64 * 1024
 
@@ -88,8 +90,12 @@ defmodule McpServer.Client.Http do
   def handle_call({:opened, message, session}, _from, state),
     do: {:reply, :ok, %{state | initialize: message, session: session}}
 
-  def handle_call({:parameters, parameters}, _from, state),
-    do: {:reply, :ok, %{state | parameters: Map.merge(state.parameters || %{}, parameters)}}
+  # A server that has other tools each time makes the link forget those of before.
+  def handle_call({:parameters, parameters}, _from, state) do
+    all = Map.merge(state.parameters || %{}, parameters)
+    kept = if Limit.held_bytes(all) <= @max_parameters_bytes, do: all, else: parameters
+    {:reply, :ok, %{state | parameters: kept}}
+  end
 
   def handle_call(:forget_parameters, _from, state), do: {:reply, :ok, %{state | parameters: nil}}
 
@@ -264,7 +270,7 @@ defmodule McpServer.Client.Http do
         parameters
 
       {_revision, _unknown} ->
-        found = tools(context, message, %{}, @max_pages)
+        found = tools(context, message, %{}, %{}, @max_pages)
         :ok = GenServer.call(link, {:parameters, found}, :infinity)
         Map.get(found, name, [])
     end
@@ -272,10 +278,10 @@ defmodule McpServer.Client.Http do
 
   defp parameters(_link, _context, _message, _known), do: []
 
-  # What a page says of its tools. The page itself, which may be long, is dropped before the next is asked for.
-  defp tools(_context, _call, _params, 0), do: %{}
+  # What the pages say of their tools. A page itself, which may be long, is dropped before the next is asked for.
+  defp tools(_context, _call, _params, found, 0), do: found
 
-  defp tools(context, call, params, left) do
+  defp tools(context, call, params, found, left) do
     meta = Map.delete(call["params"]["_meta"], "progressToken")
 
     params = Map.put(params, "_meta", meta)
@@ -283,13 +289,13 @@ defmodule McpServer.Client.Http do
 
     case held(context, list) do
       {{:ok, _headers}, [%{"result" => %{"tools" => tools} = page}]} when is_list(tools) ->
-        found = by_name(tools)
-        cursor = page["nextCursor"]
-        if cursor, do: context |> tools(call, %{"cursor" => cursor}, left - 1) |> Map.merge(found), else: found
+        found = Map.merge(by_name(tools), found)
+        more? = page["nextCursor"] != nil and Limit.held_bytes(found) <= @max_parameters_bytes
+        if more?, do: tools(context, call, %{"cursor" => page["nextCursor"]}, found, left - 1), else: found
 
       # The call will report the error.
       _failed ->
-        %{}
+        found
     end
   end
 

@@ -222,6 +222,42 @@ defmodule McpServer.Client.BackPressureTest do
     assert length(ScriptedServer.all_requested(server)) == 7
   end
 
+  # Earlier, the link read a thousand pages, and kept the names of all their tools.
+  test "the tools that a link remembers take at most 64 MiB" do
+    server =
+      ScriptedServer.start(fn request ->
+        case JSON.decode!(request.body) do
+          %{"id" => id, "method" => "tools/list", "params" => params} ->
+            number = String.to_integer(params["cursor"] || "1")
+            name = "#{number}" <> String.duplicate("n", 20 * @mebi)
+            next = if number == 10, do: %{}, else: %{"nextCursor" => "#{number + 1}"}
+            ScriptedServer.json(answer(id, Map.merge(%{"tools" => [%{"name" => name}]}, next)))
+
+          %{"id" => id} ->
+            ScriptedServer.json(answer(id, %{"content" => []}))
+        end
+      end)
+
+    link = link(server)
+    call = put_in(request(1, "tools/call"), ["params", "name"], "x")
+    send_message(link, call)
+    assert take(link) == answer(1, %{"content" => []})
+
+    requested =
+      for request <- ScriptedServer.all_requested(server), do: JSON.decode!(request.body) |> Map.take(["method"])
+
+    assert Enum.map(requested, & &1["method"]) == List.duplicate("tools/list", 4) ++ ["tools/call"]
+
+    for number <- 5..7 do
+      send_message(link, put_in(request(number, "tools/list"), ["params", "cursor"], "#{number}"))
+      assert %{"id" => ^number} = take(link)
+    end
+
+    # The pages 5, 6 and 7: with those of before they would be too large.
+    remembered = link.link |> :sys.get_state() |> Map.fetch!(:parameters) |> Map.keys()
+    assert remembered |> Enum.map(&binary_part(&1, 0, 2)) |> Enum.sort() == ["5n", "6n", "7n"]
+  end
+
   defp command(command) do
     reference = make_ref()
     options = [command: command, owner: self(), reference: reference]
