@@ -2,6 +2,7 @@ defmodule McpServer.HttpTenantsTest do
   # `issuers:` of `auth:`: a function returns the issuers of tenants, on both servers.
   use McpServer.HttpCase, async: true
 
+  alias McpServer.Auth.Issuer, as: Keys
   alias McpServer.HttpRouter
   alias McpServer.Test.Issuer
 
@@ -64,6 +65,26 @@ defmodule McpServer.HttpTenantsTest do
     # An issuer cannot sign for another issuer, even if their keys have the same ids.
     wrong = refused("The signature of the access token is wrong")
     assert ask(server, token(issuers.one, claims: %{"iss" => urls.own})) == {401, wrong, unauthorized}
+  end
+
+  # Earlier, an issuer that hung could hold all hooks of the server, and no token was checked.
+  on_both "that hangs holds at most a quarter of the hooks", %{kind: kind, urls: urls, issuers: issuers} do
+    hanging = urls.one
+    auth = [resource: @resource, scopes: ["mcp:use"], issuer: [urls.own, hanging], timeout: 60_000, wait: 60_000]
+    server = HttpServers.start(kind, router: HttpRouter, auth: auth, http: [max_hooks: 8])
+    :ok = Issuer.stall(issuers.one)
+    token = token(issuers.one)
+    for _waiting <- 1..2, do: start_supervised!({Task, fn -> ask(server, token) end}, id: make_ref())
+
+    eventually(fn ->
+      keys = Registry.select(McpServer.Http.Registry, [{{{Keys, hanging, :_}, :"$1", :_}, [], [:"$1"]}])
+      for(process <- keys, do: length(:sys.get_state(process).waiting)) == [2]
+    end)
+
+    unavailable = %{"jsonrpc" => "2.0", "error" => %{"code" => -32603, "message" => "The token cannot be checked now"}}
+    assert ask(server, token) == {503, nil, unavailable}
+    assert {200, nil, _message} = ask(server, token(issuers.own))
+    :ok = Keys.forget_url(hanging)
   end
 
   @tag req: ["T17", "T40"]

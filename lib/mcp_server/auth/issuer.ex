@@ -15,8 +15,8 @@ defmodule McpServer.Auth.Issuer do
 
   @table __MODULE__
 
-  # The number of callers that may wait for a fetch. Anybody can invent a token with an unknown key, so fewer of these
-  # may wait: each of them holds a place that other requests need.
+  # The number of callers that may wait for a fetch, unless the caller allows fewer. Anybody can invent a token with an
+  # unknown key, so fewer of these may wait: each of them holds a place that other requests need.
   @max_waiting 1_000
   @max_waiting_for_newer 250
   # The longest delay after a failed fetch, in seconds.
@@ -43,19 +43,24 @@ defmodule McpServer.Auth.Issuer do
     :ok
   end
 
-  @doc "The known keys of an issuer. They are fetched first if there are none."
-  @spec keys(source()) :: {:ok, keys()} | Processes.unavailable()
-  def keys(source) do
+  @doc "How many callers may wait for the keys of an issuer."
+  @spec max_waiting() :: pos_integer()
+  def max_waiting, do: @max_waiting
+
+  @doc "The known keys of an issuer. They are fetched first if there are none, and fewer than `most` callers wait."
+  @spec keys(source(), most :: pos_integer()) :: {:ok, keys()} | Processes.unavailable()
+  def keys(source, most \\ @max_waiting) do
     case :ets.lookup(@table, source) do
-      [{_source, keys, stale_at}] -> if now() < stale_at, do: {:ok, keys}, else: ask(source, :keys)
-      [] -> ask(source, :keys)
+      [{_source, keys, stale_at}] -> if now() < stale_at, do: {:ok, keys}, else: ask(source, {:keys, most})
+      [] -> ask(source, {:keys, most})
     end
   end
 
   @doc "The keys after `generation`, because a token names a key that this generation lacks."
-  @spec newer_keys(source(), generation :: pos_integer()) :: {:ok, keys()} | Processes.unavailable()
-  def newer_keys(source, generation) do
-    with {:error, _unavailable} <- ask(source, {:newer, generation}), do: keys(source)
+  @spec newer_keys(source(), generation :: pos_integer(), most :: pos_integer()) ::
+          {:ok, keys()} | Processes.unavailable()
+  def newer_keys(source, generation, most \\ @max_waiting) do
+    with {:error, _unavailable} <- ask(source, {:newer, generation, most}), do: keys(source, most)
   end
 
   @doc "For how many seconds the known keys are valid."
@@ -116,28 +121,32 @@ defmodule McpServer.Auth.Issuer do
   end
 
   @impl true
-  def handle_call(:keys, from, %{fetch: nil} = state) do
+  def handle_call({:keys, most}, from, %{fetch: nil} = state) do
     known = known(state)
     too_early? = state.retry_at != nil and now() < state.retry_at
     # The keys may have arrived meanwhile.
-    if too_early? or match?({:ok, _keys}, known), do: {:reply, known, state}, else: state |> fetch() |> wait(from)
+    if too_early? or match?({:ok, _keys}, known), do: {:reply, known, state}, else: state |> fetch() |> wait(from, most)
   end
 
-  def handle_call(:keys, from, state), do: wait(state, from)
+  def handle_call({:keys, most}, from, state), do: wait(state, from, most)
 
-  def handle_call({:newer, generation}, from, state) do
+  def handle_call({:newer, generation, most}, from, state) do
     cond do
       state.generation != generation -> {:reply, known(state), state}
-      state.fetch != nil and length(state.waiting) < @max_waiting_for_newer -> wait(state, from)
+      state.fetch != nil and room?(state, min(most, @max_waiting_for_newer)) -> wait(state, from, most)
       state.fetch != nil or now() - state.fetched_at < state.source.min_refresh -> {:reply, known(state), state}
-      true -> state |> fetch() |> wait(from)
+      true -> state |> fetch() |> wait(from, most)
     end
   end
 
-  defp wait(%{waiting: waiting} = state, _from) when length(waiting) >= @max_waiting,
-    do: {:reply, unavailable(), state}
+  # Callers that have given up count until the fetch ends: it has kept them waiting.
+  defp room?(state, most), do: length(state.waiting) < most
 
-  defp wait(state, from), do: {:noreply, %{state | waiting: [from | state.waiting]}}
+  defp wait(state, from, most) do
+    if room?(state, min(most, @max_waiting)),
+      do: {:noreply, %{state | waiting: [from | state.waiting]}},
+      else: {:reply, unavailable(), state}
+  end
 
   defp fetch(state) do
     source = state.source

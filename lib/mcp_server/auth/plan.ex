@@ -2,7 +2,7 @@ defmodule McpServer.Auth.Plan do
   @moduledoc false
   # A mount's plan for token checks: the checked options, and values built from them once. It has no printable secrets.
 
-  alias McpServer.Auth.{Discovery, Introspection, Options, Scopes, Secret}
+  alias McpServer.Auth.{Discovery, Introspection, Issuer, Options, Scopes, Secret}
   alias McpServer.JSON
   alias McpServer.Protocol.Auth
 
@@ -24,11 +24,12 @@ defmodule McpServer.Auth.Plan do
     :leeway,
     :max_token_bytes,
     :cache,
-    :document
+    :document,
+    max_waiting: Issuer.max_waiting()
   ]
 
   @typedoc "The source of an issuer's keys: fixed keys, or `McpServer.Auth.Issuer`."
-  @type keys :: {:fixed, Auth.keys()} | {:fetched, McpServer.Auth.Issuer.source()}
+  @type keys :: {:fixed, Auth.keys()} | {:fetched, Issuer.source()}
 
   @typedoc """
   * `:issuers` – the policy and the keys of each issuer
@@ -37,6 +38,7 @@ defmodule McpServer.Auth.Plan do
   * `:guard` – the core's guard, which checks request heads and knows the verified tokens
   * `:dpop` – whether tokens may be bound to keys, and the rules for proofs
   * `:document` – the protected resource metadata
+  * `:max_waiting` – how many checks may wait for the keys of one issuer
   """
   @type t :: %__MODULE__{
           id: reference(),
@@ -55,8 +57,12 @@ defmodule McpServer.Auth.Plan do
           leeway: non_neg_integer(),
           max_token_bytes: pos_integer(),
           cache: pos_integer() | false,
-          document: map() | nil
+          document: map() | nil,
+          max_waiting: pos_integer()
         }
+
+  # Of a server's hooks, for one of several issuers.
+  @most_waiting_percent 25
 
   @doc "The plan of the options `auth:`, which a `{module, function}` may return. Raises `ArgumentError`."
   @spec new!(String.t(), keyword() | {module(), atom()}) :: t()
@@ -85,6 +91,16 @@ defmodule McpServer.Auth.Plan do
       document: metadata(options)
     })
   end
+
+  @doc """
+  The plan for a server with so many hooks at once. A check that waits for an issuer's keys is one of them. So that an
+  issuer that hangs leaves hooks to the tokens of others, it gets at most a quarter of them.
+  """
+  @spec for_hooks(t(), max_hooks :: pos_integer()) :: t()
+  def for_hooks(%{tenants: nil, issuers: issuers} = plan, _max_hooks) when map_size(issuers) <= 1, do: plan
+
+  def for_hooks(plan, max_hooks),
+    do: %{plan | max_waiting: max_hooks |> Kernel.*(@most_waiting_percent) |> div(100) |> max(1)}
 
   defp issuer(options, keys, issuer), do: {policy!(options, issuer), keys || {:fetched, source(options, issuer)}}
 

@@ -117,8 +117,8 @@ defmodule McpServer.Auth.Verification do
   # A token that its claims refuse makes no request for keys.
   defp signed(plan, {policy, source}, token, digest, now) do
     with {:error, :key, _text} <- Rules.screen(token, policy, nil, now),
-         {:ok, keys, generation} <- keys(source),
-         {:ok, proof, keys} <- screen(source, token, {policy, keys, generation}, now),
+         {:ok, keys, generation} <- keys(plan, source),
+         {:ok, proof, keys} <- screen(plan, source, token, {policy, keys, generation}, now),
          {:valid, true} <- {:valid, Signature.valid?(proof)},
          {:ok, auth} <- granted(plan, Rules.verified(proof)) do
       seconds = min(seconds_left(source), Tenants.seconds_left(plan, auth.issuer))
@@ -140,29 +140,31 @@ defmodule McpServer.Auth.Verification do
     end
   end
 
-  defp keys({:fixed, keys}), do: {:ok, keys, 0}
-  defp keys({:fetched, source}), do: with({:ok, {keys, generation}} <- Issuer.keys(source), do: {:ok, keys, generation})
+  defp keys(_plan, {:fixed, keys}), do: {:ok, keys, 0}
+
+  defp keys(plan, {:fetched, source}),
+    do: with({:ok, {keys, generation}} <- Issuer.keys(source, plan.max_waiting), do: {:ok, keys, generation})
 
   # The remaining validity of the keys.
   defp seconds_left({:fixed, _keys}), do: :infinity
   defp seconds_left({:fetched, source}), do: Issuer.seconds_left(source)
 
   # A missing key may have been published meanwhile.
-  defp screen(source, token, {policy, keys, generation}, now) do
+  defp screen(plan, source, token, {policy, keys, generation}, now) do
     case {Rules.screen(token, policy, keys, now), source} do
       {{:ok, proof}, _source} ->
         {:ok, proof, keys}
 
       {{:error, :key, _text} = unknown, {:fetched, source}} ->
-        again(token, policy, source, generation, now, unknown)
+        again(plan, token, policy, source, {generation, unknown}, now)
 
       {refused, _source} ->
         refused
     end
   end
 
-  defp again(token, policy, source, generation, now, unknown) do
-    case Issuer.newer_keys(source, generation) do
+  defp again(plan, token, policy, source, {generation, unknown}, now) do
+    case Issuer.newer_keys(source, generation, plan.max_waiting) do
       {:ok, {_keys, ^generation}} -> unknown
       {:ok, {keys, _newer}} -> with {:ok, proof} <- Rules.screen(token, policy, keys, now), do: {:ok, proof, keys}
       {:error, _unavailable} = error -> error

@@ -72,7 +72,7 @@ defmodule McpServer.Http.Mount do
   end
 
   defp with_auth(%{auth: auth} = options) do
-    plan = Plan.new!(inspect(options.router), auth)
+    plan = options.router |> inspect() |> Plan.new!(auth) |> Plan.for_hooks(options.http.max_hooks)
     %{options | auth: plan, identify: &Verification.identify(plan, &1), resource_metadata: Plan.document(plan)}
   end
 
