@@ -32,6 +32,9 @@ defmodule McpServer.Presentation.Cache do
 
   @options [max_entries: 500, max_entry_bytes: 256 * 1024]
 
+  # Milliseconds without a result, after which the process drops the copies of those that it has stored.
+  @hibernate_after 1_000
+
   @type name :: atom
   @type result :: {:ok, CallResult.t()} | term
 
@@ -44,7 +47,7 @@ defmodule McpServer.Presentation.Cache do
     Limit.check!(:max_entries, options[:max_entries], :count)
     Limit.check!(:max_entry_bytes, options[:max_entry_bytes], :bytes)
 
-    GenServer.start_link(__MODULE__, {name, Map.new(options)}, name: name)
+    GenServer.start_link(__MODULE__, {name, Map.new(options)}, name: name, hibernate_after: @hibernate_after)
   end
 
   @doc false
@@ -96,11 +99,19 @@ defmodule McpServer.Presentation.Cache do
   end
 
   defp remember(cache, key, ttl, {:ok, %CallResult{is_error: false} = result} = answer) when key != nil do
-    unless question?(result), do: send_to(cache, {:put, key, now() + ttl, result})
+    if not question?(result) and fits?(cache, result), do: send_to(cache, {:put, key, now() + ttl, result})
     answer
   end
 
   defp remember(_cache, _key, _ttl, answer), do: answer
+
+  # Looked at here, because the process of the cache would get a copy of the result.
+  defp fits?(cache, result) do
+    case :persistent_term.get({__MODULE__, cache}, :no_cache) do
+      :no_cache -> false
+      max_bytes -> :erlang.external_size(result) <= max_bytes
+    end
+  end
 
   # A synchronous call, so that the senders wait when there are many results.
   defp send_to(cache, message) do
@@ -115,18 +126,16 @@ defmodule McpServer.Presentation.Cache do
   defp now, do: System.monotonic_time(:millisecond)
 
   @impl true
-  def init({name, limits}) do
+  def init({name, %{max_entry_bytes: max_bytes} = limits}) do
+    :persistent_term.put({__MODULE__, name}, max_bytes)
     table = :ets.new(name, [:named_table, :protected, read_concurrency: true])
     # Sorted by expiry, so that the next entry to expire is found without a search.
     {:ok, Map.merge(limits, %{table: table, expiries: :gb_sets.new()})}
   end
 
   @impl true
-  def handle_call({:put, key, expires_at, result}, _from, state) do
-    if :erlang.external_size(result) <= state.max_entry_bytes,
-      do: {:reply, :ok, state |> forget(key) |> put(key, expires_at, result) |> make_room()},
-      else: {:reply, :ok, state}
-  end
+  def handle_call({:put, key, expires_at, result}, _from, state),
+    do: {:reply, :ok, state |> forget(key) |> put(key, expires_at, result) |> make_room()}
 
   defp put(state, key, expires_at, result) do
     :ets.insert(state.table, {key, expires_at, result})

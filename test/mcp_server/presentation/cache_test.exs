@@ -2,6 +2,8 @@ defmodule McpServer.Presentation.CacheTest do
   use ExUnit.Case, async: true
   doctest McpServer.Presentation.Cache
 
+  import McpServer.HttpCase, only: [eventually: 1]
+
   alias McpServer.Conn
   alias McpServer.Presentation.{Cache, NeedsInput}
   alias McpServer.Tool.{CallResult, Content}
@@ -106,6 +108,35 @@ defmodule McpServer.Presentation.CacheTest do
     assert :ets.info(cache, :size) == 1
     fetch(cache, %{"q" => String.duplicate("x", 1_001)})
     assert :ets.info(cache, :size) == 1
+  end
+
+  # Earlier, each of them was copied into the process of the cache before its size was looked at.
+  @tag cache: [max_entry_bytes: 1_000]
+  test "what is large does not reach the process of the cache", %{cache: cache} do
+    process = Process.whereis(cache)
+    :ok = :sys.suspend(process)
+    fetch(cache, %{"q" => String.duplicate("x", 1_001)})
+    assert Process.info(process, :messages) == {:messages, []}
+
+    small = Task.async(fn -> fetch(cache, %{"q" => "a"}) end)
+
+    eventually(fn -> match?({:messages, [{:"$gen_call", _from, {:put, _, _, _}}]}, Process.info(process, :messages)) end)
+
+    :ok = :sys.resume(process)
+    assert Task.await(small) == fetch(cache, %{"q" => "a"})
+    assert :ets.info(cache, :size) == 1
+  end
+
+  # Earlier, the process kept its copies until it got many more results.
+  test "the process of the cache keeps no copy of a result", %{cache: cache} do
+    for n <- 1..10 do
+      result = %CallResult{content: [], structured_content: %{"rows" => Enum.to_list(1..50_000)}}
+      assert Cache.fetch(cache, "t", %{"n" => n}, @long, fn -> {:ok, result} end) == {:ok, result}
+    end
+
+    assert :ets.info(cache, :size) == 10
+    process = Process.whereis(cache)
+    eventually(fn -> Process.info(process, :total_heap_size) < {:total_heap_size, 5_000} end)
   end
 
   test "without a cache, and for what cannot be a key, the work is done each time", %{cache: cache} do
