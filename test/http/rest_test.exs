@@ -3,7 +3,7 @@ defmodule McpServer.HttpRestTest do
   use McpServer.HttpCase, async: true
 
   import McpServer.TestLog
-  import McpServer.DualResponses, only: [create!: 2, create!: 3, server: 0, server: 1]
+  import McpServer.DualResponses, only: [create!: 2, create!: 3, rows: 1, server: 0, server: 1]
   import McpServer.RestServers, only: [rest: 3]
 
   alias McpServer.{DualResponse, HttpRouter, HttpServer, JSON, RestServers}
@@ -315,6 +315,64 @@ defmodule McpServer.HttpRestTest do
       for {_peer, pid} <- held, do: send(pid, :go)
       for {peer, _pid} <- held, do: assert(HttpPeer.response(peer).status == 200)
       eventually(fn -> ask.("sorts 2", sorted).status == 200 end)
+    end
+
+    # Earlier, a stream gave its place back before its first part, and 64 streams of one client read all rows again and
+    # again.
+    rest "a sorted stream keeps its place until its last read, or until its client leaves", %{kind: kind} do
+      results = server(store: FailingStore)
+      http = RestServers.start(kind, results, identify: &__MODULE__.subject/1)
+      created = create!(results, 10_001, persist: :rows, subject: "streams")
+      stored = rows(10_001)
+      test = self()
+
+      # Three reads for the order, then one for each 5,000 rows.
+      FailingStore.fail(results, :rows, fn ->
+        number = Process.get(:reads, 0)
+        Process.put(:reads, number + 1)
+        send(test, {:read, number, self()})
+        receive do: (:go -> {:ok, Enum.slice(stored, rem(number, 3) * 5_000, 5_000)})
+      end)
+
+      options = [
+        headers: [{"accept", "application/x-ndjson"}, {"content-type", "application/json"} | bearer("streams")],
+        body: ~s({"sort":{"field":"n"}})
+      ]
+
+      ask = fn -> RestServers.ask(http, "POST", path(created), options) end
+
+      # A stream whose first part was sent, and which reads the second 5,000 rows.
+      start = fn ->
+        client = Task.async(ask)
+
+        for number <- 0..3 do
+          assert_receive {:read, ^number, pid}, 30_000
+          send(pid, :go)
+        end
+
+        assert_receive {:read, 4, pid}, 30_000
+        {client, pid}
+      end
+
+      {first, pid} = start.()
+      {second, second_pid} = start.()
+      assert ask.().status == 503
+
+      send(pid, :go)
+      assert_receive {:read, 5, ^pid}, 30_000
+      assert ask.().status == 503
+      send(pid, :go)
+      lines = first |> Task.await(30_000) |> Map.fetch!(:body) |> String.split("\n", trim: true)
+      assert {length(lines), List.last(lines)} == {10_002, ~s({"$end":true,"returned_count":10001})}
+
+      # The first place is free again, and both are when their clients have left.
+      {third, third_pid} = start.()
+      FailingStore.heal(results, :rows)
+      assert ask.().status == 503
+      for client <- [second, third], do: Task.shutdown(client, :brutal_kill)
+      # A plug notices it when it writes.
+      if kind == :plug, do: for(pid <- [second_pid, third_pid], do: send(pid, :go))
+      eventually(fn -> ask.().status == 200 end)
     end
 
     # Earlier, requests that were not identified yet could take all places.

@@ -111,21 +111,26 @@ defmodule McpServer.DualResponse.Paging do
     if deadline > resource.deadline, do: %{deadline: deadline, expires_at: Access.expires_at(now, time)}, else: %{}
   end
 
-  @doc "All rows from an offset on, as a lazy stream. Counts one access."
+  @doc """
+  All rows from an offset on, as a lazy stream. Counts one access. The query's `:sorted` is called when stored rows that
+  were sorted are read no more: after the last read, and at the end of the enumeration.
+  """
   @spec stream(Options.t(), String.t() | Resource.t(), map, Access.identity()) ::
           {:ok, non_neg_integer, Enumerable.t()} | {:error, Error.t()}
   def stream(server, resource, query, identity) do
     batch = Map.get(query, :batch) || server.stream_batch
 
     with {:ok, resource} <- resource(server, resource, identity),
+         sorted = Map.get(query, :sorted, fn -> :ok end),
          {:ok, query} <- read(server, resource, Map.put(query, :limit, batch), batch),
+         query = Map.put(query, :sorted, sorted),
          :ok <- touch(server, resource) do
       {:ok, resource.total_count, pages(server, resource, query, Access.context(resource, identity))}
     end
   end
 
-  # Stored rows are sorted once, and not for each page.
-  defp pages(server, %{persist: :rows, sort_mode: :memory} = resource, %{sort: sort} = query, _context)
+  # Stored rows are sorted once, and not for each page. But each batch of them may be scattered over all stored batches.
+  defp pages(server, %{persist: :rows, sort_mode: :memory} = resource, %{sort: sort, sorted: sorted} = query, _context)
        when sort != nil do
     Stream.resource(
       fn -> server |> SortedRows.indexes(resource, List.wrap(sort)) |> bang!() |> Enum.drop(query.offset) end,
@@ -135,9 +140,11 @@ defmodule McpServer.DualResponse.Paging do
 
         indexes ->
           {now, later} = Enum.split(indexes, SortedRows.batch())
-          {server |> SortedRows.rows(resource, now) |> bang!() |> Enum.chunk_every(query.limit), later}
+          rows = server |> SortedRows.rows(resource, now) |> bang!()
+          if later == [], do: sorted.()
+          {Enum.chunk_every(rows, query.limit), later}
       end,
-      fn _later -> :ok end
+      fn _later -> sorted.() end
     )
   end
 

@@ -160,16 +160,16 @@ defmodule McpServer.DualResponse.Rest do
 
   def select(_rest, _wanted, _body), do: {:ok, nil}
 
-  # `take` takes a place for the identified client, and another one for the time of a sort. It returns a function that
-  # gives back the second one.
+  # `take` takes a place for the identified client, and another one for a sort. It returns a function that gives back the
+  # second one, and may be called again. A stream calls it after its last read.
   @doc false
   @spec answer(t(), Endpoint.wanted(), Endpoint.selection() | nil, Access.caller(), take) :: response()
         when take: (DualResponse.identity() | :any, sorts? :: boolean() -> {:ok, (() -> :ok)} | :full)
   def answer(rest, {action, _id, form, _capability} = wanted, selection, caller, take) do
     with {:ok, resource, identity} <- Access.admit(rest, wanted, caller),
          {:ok, sorted} <- take.(identity, sorts?(resource, selection)) do
-      answer = act(rest, {action, form}, resource, selection, identity)
-      :ok = sorted.()
+      answer = act(rest, {action, form}, resource, selection, identity, sorted)
+      unless match?({:stream, _status, _headers, _rows}, answer), do: :ok = sorted.()
       answer
     else
       {:refused, answer} -> answer
@@ -185,17 +185,17 @@ defmodule McpServer.DualResponse.Rest do
   @spec full(t()) :: Endpoint.answer()
   def full(rest), do: Endpoint.refuse(:overloaded, Overload.retry_after(rest.overload))
 
-  defp act(_rest, {:metadata, _form}, resource, nil, _identity), do: metadata(resource)
+  defp act(_rest, {:metadata, _form}, resource, nil, _identity, _sorted), do: metadata(resource)
 
-  defp act(rest, {:fetch, form}, resource, selection, identity) do
+  defp act(rest, {:fetch, form}, resource, selection, identity, sorted) do
     {_offset, _limit, keys} = selection
 
     if Sorting.sortable?(for({field, _order} <- keys, do: field), resource.columns),
-      do: Rows.answer(rest, form, resource, selection, identity),
+      do: Rows.answer(rest, form, resource, selection, identity, sorted),
       else: Endpoint.refuse(:invalid_sort, "sort.field must be a column that can be sorted by")
   end
 
-  defp act(rest, {:pin, _form}, resource, nil, identity) do
+  defp act(rest, {:pin, _form}, resource, nil, identity, _sorted) do
     unowned? = rest.identify != nil and Resource.holder(resource) == {nil, nil}
     pin = if unowned?, do: &DualResponse.keep/3, else: &DualResponse.pin/3
 
@@ -205,7 +205,7 @@ defmodule McpServer.DualResponse.Rest do
     end
   end
 
-  defp act(rest, {:delete, _form}, resource, nil, identity) do
+  defp act(rest, {:delete, _form}, resource, nil, identity, _sorted) do
     case DualResponse.delete(rest.server, resource.id, identity) do
       :ok -> {204, Endpoint.headers(:none), ""}
       {:error, error} -> refuse(error)

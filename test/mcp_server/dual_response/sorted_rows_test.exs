@@ -35,6 +35,40 @@ defmodule McpServer.DualResponse.SortedRowsTest do
     ]
   end
 
+  # The place for a sort is given back then. The client may take its time for what is read.
+  test "a stream tells when it has read the last of its rows, and when it is left" do
+    {results, id, _rows} = store(10_000)
+    test = self()
+
+    query = %{
+      sort: %{field: "n", order: :asc},
+      batch: 2_500,
+      sorted: fn ->
+        send(test, :sorted)
+        :ok
+      end
+    }
+
+    {:ok, 10_000, pages} = DualResponse.stream(results, id, query)
+    assert Enum.flat_map(pages, &(told() ++ [length(&1)])) == [2_500, 2_500, :sorted, 2_500, 2_500]
+    # At the end again.
+    assert told() == [:sorted]
+
+    assert [[_first | _others]] = Enum.take(pages, 1)
+    assert told() == [:sorted]
+    {:ok, 10_000, none} = DualResponse.stream(results, id, Map.put(query, :offset, 10_000))
+    assert Enum.to_list(none) == []
+    assert told() == [:sorted]
+  end
+
+  defp told do
+    receive do
+      :sorted -> [:sorted | told()]
+    after
+      0 -> []
+    end
+  end
+
   for count <- [4_999, 5_000, 5_001, 10_000, 12_345] do
     test "#{count} rows have the same pages as if they were sorted at once" do
       count = unquote(count)

@@ -168,7 +168,12 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
 
   defp sort(rest, client) do
     quota = Quota.own(rest.quota)
-    with :ok <- Quota.take(quota, :sorts, client, 1), do: {:ok, fn -> Quota.give(quota, :sorts, client, 1) end}
+    with :ok <- Quota.take(quota, :sorts, client, 1), do: {:ok, once(fn -> Quota.give(quota, :sorts, client, 1) end)}
+  end
+
+  defp once(fun) do
+    called = :atomics.new(1, [])
+    fn -> if :atomics.exchange(called, 1, 1) == 0, do: fun.(), else: :ok end
   end
 
   # Given back at the end of this process.

@@ -9,10 +9,11 @@ defmodule McpServer.DualResponse.Rest.Rows do
   alias McpServer.DualResponse.Rest.{Endpoint, Pages}
   alias McpServer.{JSON, Outline}
 
-  @doc "The response with the rows."
-  @spec answer(Rest.t(), Endpoint.form(), Resource.t(), Endpoint.selection(), DualResponse.identity() | :any) ::
+  @doc "The response with the rows. A stream calls `sorted` after its last read."
+  @spec answer(Rest.t(), Endpoint.form(), Resource.t(), Endpoint.selection(), identity, sorted :: (() -> :ok)) ::
           Rest.response()
-  def answer(rest, :page, %{persist: :rows} = resource, {offset, limit, []} = selection, identity) do
+        when identity: DualResponse.identity() | :any
+  def answer(rest, :page, %{persist: :rows} = resource, {offset, limit, []} = selection, identity, _sorted) do
     key = {resource.id, offset, limit}
 
     with {:ok, body, rows} <- Pages.fetch(rest.pages, key),
@@ -25,11 +26,11 @@ defmodule McpServer.DualResponse.Rest.Rows do
     end
   end
 
-  def answer(rest, :page, resource, selection, identity),
+  def answer(rest, :page, resource, selection, identity, _sorted),
     do: page(rest, resource, selection, identity, fn _body, _rows -> :ok end)
 
-  def answer(rest, form, resource, {offset, limit, keys}, identity) do
-    query = %{offset: offset, sort: sort(keys), batch: rest.stream_batch, timeout: :infinity}
+  def answer(rest, form, resource, {offset, limit, keys}, identity, sorted) do
+    query = %{offset: offset, sort: sort(keys), batch: rest.stream_batch, timeout: :infinity, sorted: sorted}
 
     with {:ok, total, pages} <- DualResponse.stream(rest.server, resource, query, identity),
          lines = %{form: form, columns: columns(form, resource), limit: limit, server: rest.server},
