@@ -4,6 +4,7 @@ defmodule McpServer.HttpIntrospectionTest do
 
   import McpServer.TestLog
 
+  alias McpServer.Auth.Introspector
   alias McpServer.HttpRouter
   alias McpServer.Test.Issuer
 
@@ -56,6 +57,31 @@ defmodule McpServer.HttpIntrospectionTest do
       assert {200, nil, _message} = ask(server, signed)
       assert Issuer.introspections(context.issuer) == before
     end
+  end
+
+  @doc false
+  def tenant(_issuer), do: {:ok, []}
+
+  # Earlier, checks of one token could hold all hooks while its issuer hung.
+  on_both "of several issuers, one that hangs holds at most a quarter of the hooks",
+          %{kind: kind, url: url} = context do
+    other = start_supervised!(Issuer, id: :other)
+    auth = [resource: @resource, issuer: url, issuers: &__MODULE__.tenant/1, scopes: ["mcp:use"], timeout: 60_000]
+    auth = HttpServers.secret_auth(kind, auth ++ [introspection: @client])
+    server = HttpServers.start(kind, router: HttpRouter, auth: auth, http: [max_hooks: 8])
+    :ok = Issuer.stall(context.issuer)
+    for _waiting <- 1..2, do: start_supervised!({Task, fn -> ask(server, "opaque") end}, id: make_ref())
+
+    eventually(fn ->
+      found = Registry.select(McpServer.Http.Registry, [{{{Introspector, url, :_}, :"$1", :_}, [], [:"$1"]}])
+
+      for(process <- found, {_key, request} <- :sys.get_state(process).requests, do: length(request.waiting)) == [2]
+    end)
+
+    assert {503, nil, _message} = ask(server, "opaque")
+    signed = Issuer.token(other, audience: @resource, scopes: ["mcp:use"])
+    assert {200, nil, _message} = ask(server, signed)
+    :ok = Introspector.forget_url(url)
   end
 
   @tag req: "T39"

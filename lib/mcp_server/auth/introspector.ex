@@ -14,7 +14,8 @@ defmodule McpServer.Auth.Introspector do
   alias McpServer.{Outline, Quota}
   alias McpServer.Protocol.Auth
 
-  # The number of concurrent requests, and of checks that may wait for one of them.
+  # The number of concurrent requests, and of checks that may wait for one of them. All waiting checks together may be
+  # fewer: each holds a place that the tokens of other issuers need.
   @max_requests 64
   @max_waiting 1_000
   # The longest pause after a failure of the issuer, in seconds.
@@ -25,13 +26,16 @@ defmodule McpServer.Auth.Introspector do
   @endpoint_ms 3_600_000
   @reply_ms 1_000
 
-  @doc "The grants of a token, by the issuer's answer. `client` is the address that has sent the token."
-  @spec grant(Introspection.t(), String.t(), digest :: binary(), Quota.Client.t()) ::
+  @doc """
+  The grants of a token, by the issuer's answer. `client` is the address that has sent the token. With `most`, that many
+  checks wait for the issuer at most.
+  """
+  @spec grant(Introspection.t(), String.t(), digest :: binary(), Quota.Client.t(), most :: pos_integer() | :any) ::
           {:ok, Auth.grant()} | Auth.refusal() | Processes.unavailable()
-  def grant(%{source: source, policy: policy}, token, digest, client) do
+  def grant(%{source: source, policy: policy}, token, digest, client, most) do
     # After a user was disconnected, the answer to an earlier request does not count.
     key = {digest, policy, Cache.forgotten()}
-    question = %{key: key, token: token, policy: policy, client: client, deadline: now() + source.timeout}
+    question = %{key: key, token: token, policy: policy, client: client, most: most, deadline: now() + source.timeout}
     Processes.ask(__MODULE__, source, question, source.timeout + @reply_ms)
   end
 
@@ -59,12 +63,18 @@ defmodule McpServer.Auth.Introspector do
     {key, client} = if endpoint, do: {question.key, question.client}, else: {:endpoint, nil}
 
     cond do
+      crowded?(state, question.most) -> refuse(check, state)
       is_map_key(state.requests, key) -> wait(check, key, state)
       ahead?(state.retry_at) or map_size(state.requests) >= @max_requests -> refuse(check, state)
       Quota.take(state.quota, :introspections, client, 1) == :full -> refuse(check, state)
       true -> wait(check, key, request({key, client}, question, endpoint, state))
     end
   end
+
+  defp crowded?(_state, :any), do: false
+
+  defp crowded?(state, most),
+    do: Enum.sum(for {_key, %{waiting: waiting}} <- state.requests, do: length(waiting)) >= most
 
   defp endpoint(%{endpoint: {url, :configured}}), do: url
   defp endpoint(%{endpoint: {url, until}}), do: if(now() < until, do: url)

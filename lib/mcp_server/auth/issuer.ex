@@ -43,13 +43,12 @@ defmodule McpServer.Auth.Issuer do
     :ok
   end
 
-  @doc "How many callers may wait for the keys of an issuer."
-  @spec max_waiting() :: pos_integer()
-  def max_waiting, do: @max_waiting
+  @typedoc "How many callers may wait, if it is fewer than usual."
+  @type most :: pos_integer() | :any
 
   @doc "The known keys of an issuer. They are fetched first if there are none, and fewer than `most` callers wait."
-  @spec keys(source(), most :: pos_integer()) :: {:ok, keys()} | Processes.unavailable()
-  def keys(source, most \\ @max_waiting) do
+  @spec keys(source(), most()) :: {:ok, keys()} | Processes.unavailable()
+  def keys(source, most \\ :any) do
     case :ets.lookup(@table, source) do
       [{_source, keys, stale_at}] -> if now() < stale_at, do: {:ok, keys}, else: ask(source, {:keys, most})
       [] -> ask(source, {:keys, most})
@@ -57,9 +56,9 @@ defmodule McpServer.Auth.Issuer do
   end
 
   @doc "The keys after `generation`, because a token names a key that this generation lacks."
-  @spec newer_keys(source(), generation :: pos_integer(), most :: pos_integer()) ::
+  @spec newer_keys(source(), generation :: pos_integer(), most()) ::
           {:ok, keys()} | Processes.unavailable()
-  def newer_keys(source, generation, most \\ @max_waiting) do
+  def newer_keys(source, generation, most \\ :any) do
     with {:error, _unavailable} <- ask(source, {:newer, generation, most}), do: keys(source, most)
   end
 
@@ -133,17 +132,18 @@ defmodule McpServer.Auth.Issuer do
   def handle_call({:newer, generation, most}, from, state) do
     cond do
       state.generation != generation -> {:reply, known(state), state}
-      state.fetch != nil and room?(state, min(most, @max_waiting_for_newer)) -> wait(state, from, most)
+      state.fetch != nil and room?(state, most, @max_waiting_for_newer) -> wait(state, from, most)
       state.fetch != nil or now() - state.fetched_at < state.source.min_refresh -> {:reply, known(state), state}
       true -> state |> fetch() |> wait(from, most)
     end
   end
 
   # Callers that have given up count until the fetch ends: it has kept them waiting.
-  defp room?(state, most), do: length(state.waiting) < most
+  defp room?(state, :any, usual), do: length(state.waiting) < usual
+  defp room?(state, most, usual), do: length(state.waiting) < min(most, usual)
 
   defp wait(state, from, most) do
-    if room?(state, min(most, @max_waiting)),
+    if room?(state, most, @max_waiting),
       do: {:noreply, %{state | waiting: [from | state.waiting]}},
       else: {:reply, unavailable(), state}
   end

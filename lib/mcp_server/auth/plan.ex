@@ -25,7 +25,7 @@ defmodule McpServer.Auth.Plan do
     :max_token_bytes,
     :cache,
     :document,
-    max_waiting: Issuer.max_waiting()
+    max_waiting: :any
   ]
 
   @typedoc "The source of an issuer's keys: fixed keys, or `McpServer.Auth.Issuer`."
@@ -38,7 +38,7 @@ defmodule McpServer.Auth.Plan do
   * `:guard` – the core's guard, which checks request heads and knows the verified tokens
   * `:dpop` – whether tokens may be bound to keys, and the rules for proofs
   * `:document` – the protected resource metadata
-  * `:max_waiting` – how many checks may wait for the keys of one issuer
+  * `:max_waiting` – how many checks may wait for one of several issuers
   """
   @type t :: %__MODULE__{
           id: reference(),
@@ -58,7 +58,7 @@ defmodule McpServer.Auth.Plan do
           max_token_bytes: pos_integer(),
           cache: pos_integer() | false,
           document: map() | nil,
-          max_waiting: pos_integer()
+          max_waiting: Issuer.most()
         }
 
   # Of a server's hooks, for one of several issuers.
@@ -93,7 +93,7 @@ defmodule McpServer.Auth.Plan do
   end
 
   @doc """
-  The plan for a server with so many hooks at once. A check that waits for an issuer's keys is one of them. So that an
+  The plan for a server with so many hooks at once. A check that waits for an issuer is one of them. So that an
   issuer that hangs leaves hooks to the tokens of others, it gets at most a quarter of them.
   """
   @spec for_hooks(t(), max_hooks :: pos_integer()) :: t()

@@ -131,7 +131,9 @@ defmodule McpServer.Auth.Verification do
   end
 
   defp ask(%{introspection: introspection} = plan, token, digest, now, request) do
-    with {:ok, grant} <- Introspector.grant(introspection, token, digest, Client.of_peer(request.remote_ip)),
+    client = Client.of_peer(request.remote_ip)
+
+    with {:ok, grant} <- Introspector.grant(introspection, token, digest, client, plan.max_waiting),
          {:ok, auth} <- granted(plan, grant) do
       remember(plan, digest, auth, now: now, seconds: introspection.cache)
     else
