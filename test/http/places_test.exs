@@ -427,6 +427,24 @@ defmodule McpServer.HttpPlacesTest do
     assert %{"id" => 1, "result" => _tools} = answer
   end
 
+  # Earlier, 80 sessions of a client had all their answers made before the first of them counted.
+  test "and an answer of a session counts before the process of its request has it" do
+    server = HttpServers.start(:listener, identify: &who/1)
+    session = batch_session(server, "eve")
+    call = message("tools/call", %{"name" => "perform", "arguments" => HttpScript.arguments(1)}, id: 1)
+    peer = HttpSession.start(session, in_session(McpServer.JSON.encode!([call])))
+    {call, _conn} = HttpScript.performing(1)
+    eventually(fn -> HttpServers.stats(server).connections == 1 end)
+    connection = connection(server)
+    true = :erlang.suspend_process(connection)
+    HttpScript.tell(call, {:answer, String.duplicate("l", megabytes(2))})
+    eventually(fn -> Process.info(connection, :message_queue_len) == {:message_queue_len, 1} end)
+    assert HttpServers.stats(server).answer_bytes > megabytes(2)
+    true = :erlang.resume_process(connection)
+    assert [[%{"id" => 1}]] = HttpClient.messages(peer, HttpPeer.response(peer))
+    eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+  end
+
   # White space that the message does not need.
   defp padded(request, bytes), do: %{request | body: request.body <> String.duplicate(" ", bytes)}
   defp megabytes(count), do: count * 1024 * 1024

@@ -150,13 +150,13 @@ defmodule McpServer.Http.Exchange do
 
   defp execute({:reply, status, headers, body}, exchange, sink) do
     demonitor(exchange)
-    sink = counted(exchange, sink, body, &Sink.reply(&1, status, headers, body))
+    sink = counted(exchange, sink, body, telling(exchange, body, &Sink.reply(&1, status, headers, body)))
     if exchange.owner, do: send(exchange.owner, {:mcp_exchange, exchange.ref, {:sent, IO.iodata_length(body)}})
     sink
   end
 
   defp execute({:stream, status, headers, first}, exchange, sink) do
-    sent = counted(exchange, sink, first, &Sink.stream(&1, status, headers, first))
+    sent = counted(exchange, sink, first, telling(exchange, first, &Sink.stream(&1, status, headers, first)))
     written(sent, first, %{exchange | begun?: true})
   end
 
@@ -168,12 +168,7 @@ defmodule McpServer.Http.Exchange do
   end
 
   defp execute({:chunk, bytes}, exchange, sink) do
-    write = fn sink ->
-      tell_counted(exchange, bytes)
-      Sink.chunk(sink, bytes)
-    end
-
-    exchange |> counted(sink, bytes, write) |> written(bytes, exchange)
+    exchange |> counted(sink, bytes, telling(exchange, bytes, &Sink.chunk(&1, bytes))) |> written(bytes, exchange)
   end
 
   defp execute(:finish, exchange, sink) do
@@ -195,12 +190,19 @@ defmodule McpServer.Http.Exchange do
   defp counted(%{terms: %{client: :none}}, sink, _bytes, write), do: write.(sink)
   defp counted(%{terms: %{client: client}}, sink, bytes, write), do: Sink.counted(sink, client, bytes, write)
 
-  # An answer that has waited behind other bytes has counted for its owner until now.
-  defp tell_counted(%{terms: %{client: :none}}, _bytes), do: :ok
+  # An answer has counted in the session's process until now.
+  defp telling(%{terms: %{client: :none}}, _bytes, write), do: write
+  defp telling(%{owner: nil}, _bytes, write), do: write
 
-  defp tell_counted(%{owner: owner, ref: ref}, bytes) do
-    if Sink.long?(bytes), do: send(owner, {:mcp_exchange, ref, {:counted, IO.iodata_length(bytes)}})
-    :ok
+  defp telling(%{owner: owner, ref: ref}, bytes, write) do
+    if Sink.long?(bytes) do
+      fn sink ->
+        send(owner, {:mcp_exchange, ref, {:counted, IO.iodata_length(bytes)}})
+        write.(sink)
+      end
+    else
+      write
+    end
   end
 
   defp written({:ok, sink}, bytes, exchange) do

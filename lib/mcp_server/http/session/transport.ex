@@ -25,7 +25,7 @@ defmodule McpServer.Http.Session.Transport do
   @typedoc """
   * `:session` – the session's constant data; its `:in_flight` also knows the time of the client's last request
   * `:timer` – the time of the next due work, and its timer
-  * `:unsent` – long answers behind bytes that their client has not read, by exchange: see `count_unsent/3`
+  * `:unsent` – long answers that do not count for their client yet, by exchange: see `count_unsent/3`
   """
   @type t :: %__MODULE__{
           mount: Mount.t(),
@@ -358,10 +358,9 @@ defmodule McpServer.Http.Session.Transport do
     end
   end
 
-  # The process of a request counts an answer when it writes it. An answer that waits behind other bytes counts here
-  # until then.
-  defp count_unsent(transport, %{phase: :streaming, queued: queued, exchange: %{ref: ref, pid: pid}}, entries)
-       when queued > 0 do
+  # The process of a request counts an answer when it writes it. Until then the answer counts here: it may wait behind
+  # other bytes, and many sessions of a client may answer before one of those processes runs.
+  defp count_unsent(transport, %{exchange: %{ref: ref, pid: pid}}, entries) do
     case for({_stream, {:answer, _standing}, message} <- entries, do: IO.iodata_length(message)) do
       [bytes] when not is_map_key(transport.unsent, ref) ->
         if Quota.long?(bytes), do: count_unsent(transport, {ref, pid}, bytes), else: transport
