@@ -43,6 +43,23 @@ defmodule McpServer.HttpMissedChangesTest do
   defp uris(messages), do: for(%{"params" => %{"uri" => uri}} <- messages, do: uri)
 
   # Earlier, each of them was sent, until the stream was cut.
+  defmodule Unheard do
+    @moduledoc false
+    use McpServer.Router, name: "unheard"
+    tool "echo", "Gives the text back", McpServer.Handlers, :echo
+  end
+
+  # Earlier, the session ended, and its client was told that there is none.
+  test "a session opens while the process that tells other nodes is late" do
+    :sys.suspend(Changes.Hub)
+    on_exit(fn -> :sys.resume(Changes.Hub) end)
+    session = HttpSession.open(HttpServers.start(:listener, router: Unheard))
+    own = HttpSession.get(session)
+    assert %{data: ""} = HttpPeer.event(own)
+    :ok = Changes.tools_changed(Unheard)
+    assert %{"method" => "notifications/tools/list_changed"} = HttpClient.message(own)
+  end
+
   test "in a session whose client does not read: one notification tells of all" do
     server = HttpServers.start(:listener, router: Router)
     session = HttpSession.open(server)
