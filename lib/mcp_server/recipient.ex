@@ -3,8 +3,6 @@ defmodule McpServer.Recipient do
   # The recipient of a change or a value: all clients of a router, the clients of one principal, or one session. It is
   # the same on every node. Principals are encoded as binaries, because they may be any term.
 
-  alias McpServer.Quota.Client
-
   @type t :: :router | {:principal, binary()} | {:session, String.t()}
 
   @doc "The recipient from the option `principal:` or `session:`, or an error text."
@@ -35,11 +33,6 @@ defmodule McpServer.Recipient do
   end
 
   defp principal(principal), do: {:principal, :erlang.term_to_binary(principal, [:deterministic, minor_version: 2])}
-
-  @doc "Who has the share of what is put for a principal. What is for all clients is nobody's."
-  @spec client(t()) :: Client.t()
-  def client({:principal, encoded}), do: Client.new(:erlang.binary_to_term(encoded), nil)
-  def client(_all), do: nil
 
   @doc "All recipients that include a client with that principal and session, the narrowest first."
   @spec all(principal :: term(), session_id :: String.t() | nil) :: [t()]

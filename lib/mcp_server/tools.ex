@@ -72,6 +72,7 @@ defmodule McpServer.Tools do
   `max_bytes` on the node that has put them.
   """
 
+  alias McpServer.Quota.Client
   alias McpServer.{Recipient, Tool}
   alias McpServer.Tools.{Definition, OpenSessions, Server, Tags}
 
@@ -92,16 +93,21 @@ defmodule McpServer.Tools do
   def put(scope, tool, handler) do
     with {:ok, {router, whose}} <- Recipient.scope(scope),
          {:ok, entry} <- Definition.new(router, tool, handler),
-         do: store(router, whose, {:tool, entry.name}, entry)
+         do: store({router, whose, {:tool, entry.name}}, entry, client(scope))
   end
 
-  defp store(router, {:session, id} = whose, what, value) do
+  # Who has the share of it. What is for all clients is nobody's.
+  defp client({router, [session: id]}), do: OpenSessions.client(router, id)
+  defp client({_router, [principal: principal]}), do: Client.new(principal, nil)
+  defp client(_router), do: nil
+
+  defp store({router, {:session, id}, _what} = key, value, client) do
     with :ok <- check(OpenSessions.state(router, id)),
-         :ok <- Server.put({router, whose, what}, value, OpenSessions.client(router, id)),
+         :ok <- Server.put(key, value, client),
          do: settle(OpenSessions.state(router, id), router, id)
   end
 
-  defp store(router, whose, what, value), do: Server.put({router, whose, what}, value, Recipient.client(whose))
+  defp store(key, value, client), do: Server.put(key, value, client)
 
   defp check(:open), do: :ok
   defp check(:ended), do: {:error, "the session has ended"}
@@ -145,11 +151,11 @@ defmodule McpServer.Tools do
   defp tag(scope, options, value) do
     with {:ok, {router, whose}} <- Recipient.scope(scope),
          {:ok, tag} <- tag(options),
-         do: set(router, whose, {:tag, tag}, value)
+         do: set({router, whose, {:tag, tag}}, value, client(scope))
   end
 
-  defp set(router, whose, what, nil), do: Server.put({router, whose, what}, nil, nil)
-  defp set(router, whose, what, enabled?), do: store(router, whose, what, enabled?)
+  defp set(key, nil, _client), do: Server.put(key, nil, nil)
+  defp set(key, enabled?, client), do: store(key, enabled?, client)
 
   defp tag([{:tag, tag}] = options), do: if(Tags.valid?(tag), do: {:ok, tag}, else: no_tag(options))
   defp tag(options), do: no_tag(options)
