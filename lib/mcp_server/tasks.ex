@@ -86,7 +86,9 @@ defmodule McpServer.Tasks do
     bytes = Limit.held_bytes([request.arguments | of_client])
     about = %{name: request.name, run_time: request.run_time, argument_bytes: bytes, grace: call.entry.cancel_grace}
     owner = owner(call.catalog, conn)
-    created = GenServer.call(Server, {:create, owner, Server.client(owner, conn), request.task, about, runner})
+    question = {:create, owner, Server.client(owner, conn), request.task, about, runner}
+    # The call ends at its own deadline. A task that was created after that would be nobody's.
+    created = GenServer.call(Server, question, :infinity)
     if match?({:error, _full}, created), do: Process.exit(runner, :kill)
     created
   end
