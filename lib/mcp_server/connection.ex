@@ -323,8 +323,12 @@ defmodule McpServer.Connection do
     if state.observer, do: for(message <- Transport.messages(entries), do: state.observer.({:out, message}))
 
     case module.write(transport, entries) do
-      {:ok, transport} -> {:ok, %{state | transport: {module, transport}}}
-      {:error, :closed} -> {:closed, state}
+      {:ok, transport} ->
+        :ok = InFlight.forget_answers(state.in_flight, state.unwritten)
+        {:ok, %{state | transport: {module, transport}, unwritten: 0}}
+
+      {:error, :closed} ->
+        {:closed, state}
     end
   end
 

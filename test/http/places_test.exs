@@ -428,21 +428,42 @@ defmodule McpServer.HttpPlacesTest do
   end
 
   # Earlier, 80 sessions of a client had all their answers made before the first of them counted.
-  test "and an answer of a session counts before the process of its request has it" do
+  test "and an answer of a session counts before it is written, and before the process of its request has it" do
+    test = self()
     server = HttpServers.start(:listener, identify: &who/1)
     session = batch_session(server, "eve")
     call = message("tools/call", %{"name" => "perform", "arguments" => HttpScript.arguments(1)}, id: 1)
     peer = HttpSession.start(session, in_session(McpServer.JSON.encode!([call])))
     {call, _conn} = HttpScript.performing(1)
     eventually(fn -> HttpServers.stats(server).connections == 1 end)
-    connection = connection(server)
-    true = :erlang.suspend_process(connection)
+    {owner, connection} = {session.id |> HttpSession.process() |> elem(0), connection(server)}
+
+    # The session has the answer, and a message that holds it up before it can write.
+    for pid <- [owner, connection], do: true = :erlang.suspend_process(pid)
     HttpScript.tell(call, {:answer, String.duplicate("l", megabytes(2))})
-    eventually(fn -> Process.info(connection, :message_queue_len) == {:message_queue_len, 1} end)
+    HttpScript.gone(call)
+    eventually(fn -> waiting(owner) == 1 end)
+    hold = fn -> :sys.replace_state(owner, &held(&1, test), :infinity) end
+    holding = Task.async(hold)
+    eventually(fn -> waiting(owner) == 2 end)
+    true = :erlang.resume_process(owner)
+    assert_receive :held
+    assert HttpServers.stats(server).answer_bytes > megabytes(2)
+    send(owner, :go_on)
+    Task.await(holding)
+
+    eventually(fn -> waiting(connection) == 1 end)
     assert HttpServers.stats(server).answer_bytes > megabytes(2)
     true = :erlang.resume_process(connection)
     assert [[%{"id" => 1}]] = HttpClient.messages(peer, HttpPeer.response(peer))
     eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+  end
+
+  defp waiting(pid), do: pid |> Process.info(:message_queue_len) |> elem(1)
+
+  defp held(state, test) do
+    send(test, :held)
+    receive do: (:go_on -> state)
   end
 
   # White space that the message does not need.

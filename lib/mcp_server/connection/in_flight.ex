@@ -257,13 +257,18 @@ defmodule McpServer.Connection.InFlight do
   def behind?(nil), do: false
   def behind?(%{quota: quota, client: client}), do: Quota.behind?(quota, :answer_bytes, client)
 
-  @doc "Counts an answer that waits for the others of its batch."
+  @doc "Counts an answer that waits for the others of its batch, or to be written."
   @spec keep_answer(t() | nil, bytes :: pos_integer()) :: :ok
   def keep_answer(nil, _bytes), do: :ok
 
   def keep_answer(%{counters: counters} = in_flight, bytes) do
     if :atomics.add_get(counters, @answers, bytes) > 0, do: take_anyway(in_flight, @answers, bytes), else: :ok
   end
+
+  @doc "Gives back the answers that are written. The transport counts them."
+  @spec forget_answers(t() | nil, bytes :: non_neg_integer()) :: :ok
+  def forget_answers(nil, _bytes), do: :ok
+  def forget_answers(in_flight, bytes), do: give(in_flight, @answers, bytes)
 
   @doc "Gives back the answers, the bytes and the places of an answered batch."
   @spec leave_batch(t() | nil, %{

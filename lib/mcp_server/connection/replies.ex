@@ -4,6 +4,7 @@ defmodule McpServer.Connection.Replies do
   # the batch.
 
   alias McpServer.Connection.{InFlight, Outbox, State, Transport}
+  alias McpServer.Quota
 
   @type target :: Transport.stream() | {:batch, reference()}
   @typedoc """
@@ -28,7 +29,23 @@ defmodule McpServer.Connection.Replies do
   @spec reply(State.t(), target(), iodata(), Transport.standing()) :: State.t()
   def reply(state, target, message, standing \\ :ok)
   def reply(state, {:batch, batch}, message, _standing), do: close(state, batch, [message], :accepted)
-  def reply(state, stream, message, standing), do: put(state, stream, {:answer, standing}, message)
+
+  def reply(state, stream, message, standing),
+    do: state |> count_unwritten(message) |> put(stream, {:answer, standing}, message)
+
+  # Answers are written when the mailbox is empty, and many sessions of a client may have theirs before that.
+  defp count_unwritten(%{in_flight: nil} = state, _message), do: state
+
+  defp count_unwritten(state, message) do
+    bytes = IO.iodata_length(message)
+
+    if Quota.long?(bytes) do
+      :ok = InFlight.keep_answer(state.in_flight, bytes)
+      %{state | unwritten: state.unwritten + bytes}
+    else
+      state
+    end
+  end
 
   @doc "Closes a message that arrived by `target` without an answer."
   @spec skip(State.t(), target(), :accepted | :dropped) :: State.t()
@@ -66,7 +83,8 @@ defmodule McpServer.Connection.Replies do
         skip(leave(state, batch, batches), batch.stream, kind)
 
       {1, replies} ->
-        reply(leave(state, batch, batches), batch.stream, array(replies))
+        # The whole counts before its parts are given back.
+        state |> reply(batch.stream, array(replies), :ok) |> leave(batch, batches)
 
       {open, replies} ->
         kept = IO.iodata_length(answer)

@@ -28,6 +28,7 @@ defmodule McpServer.Connection.State do
     awaiting_input: 0,
     deadline_timer: nil,
     batches: %{},
+    unwritten: 0,
     outbox: %Outbox{},
     changes: MapSet.new(),
     listening?: false,
@@ -52,6 +53,7 @@ defmodule McpServer.Connection.State do
   * `:held` – handlers that wait until a stream takes more
   * `:awaiting_input` – the number of running calls that wait for the client
   * `:batches` – JSON-RPC batches with incomplete answers
+  * `:unwritten` – the bytes of long answers in the outbox
   * `:changes` – change notifications not yet written
   * `:backlog` – lines not yet admitted; `:owes_credit?` – whether to request more lines from the transport after them
   """
@@ -76,6 +78,7 @@ defmodule McpServer.Connection.State do
           awaiting_input: non_neg_integer(),
           deadline_timer: Timer.t(),
           batches: %{reference() => Replies.batch()},
+          unwritten: non_neg_integer(),
           outbox: Outbox.t(),
           changes: MapSet.t(McpServer.Changes.change()),
           listening?: boolean(),
