@@ -5,6 +5,7 @@ defmodule McpServer.HttpPlacesTest do
   import McpServer.HttpRequests
 
   alias McpServer.Http.Sessions
+  alias McpServer.Quota
 
   @asking %{"elicitation" => %{}}
 
@@ -428,42 +429,42 @@ defmodule McpServer.HttpPlacesTest do
   end
 
   # Earlier, 80 sessions of a client had all their answers made before the first of them counted.
-  test "and an answer of a session counts before it is written, and before the process of its request has it" do
-    test = self()
-    server = HttpServers.start(:listener, identify: &who/1)
+  test "and an answer of a session never ceases to count before the process of its request counts it" do
+    server = HttpServers.start(:listener, identify: &who/1, http: [stream_after: 600_000])
     session = batch_session(server, "eve")
-    call = message("tools/call", %{"name" => "perform", "arguments" => HttpScript.arguments(1)}, id: 1)
-    peer = HttpSession.start(session, in_session(McpServer.JSON.encode!([call])))
-    {call, _conn} = HttpScript.performing(1)
+    call = &message("tools/call", %{"name" => "perform", "arguments" => HttpScript.arguments(&1)}, id: &1)
+    peer = HttpSession.start(session, in_session(McpServer.JSON.encode!(Enum.map(1..2, call))))
+    [first, last] = for id <- 1..2, do: id |> HttpScript.performing() |> elem(0)
     eventually(fn -> HttpServers.stats(server).connections == 1 end)
     {owner, connection} = {session.id |> HttpSession.process() |> elem(0), connection(server)}
+    for function <- [:take_anyway, :give], do: :erlang.trace_pattern({Quota, function, 4}, true, [])
+    1 = :erlang.trace(owner, true, [:call])
 
-    # The session has the answer, and a message that holds it up before it can write.
-    for pid <- [owner, connection], do: true = :erlang.suspend_process(pid)
-    HttpScript.tell(call, {:answer, String.duplicate("l", megabytes(2))})
-    HttpScript.gone(call)
-    eventually(fn -> waiting(owner) == 1 end)
-    hold = fn -> :sys.replace_state(owner, &held(&1, test), :infinity) end
-    holding = Task.async(hold)
-    eventually(fn -> waiting(owner) == 2 end)
-    true = :erlang.resume_process(owner)
-    assert_receive :held
-    assert HttpServers.stats(server).answer_bytes > megabytes(2)
-    send(owner, :go_on)
-    Task.await(holding)
-
-    eventually(fn -> waiting(connection) == 1 end)
+    HttpScript.tell(first, {:answer, String.duplicate("l", megabytes(2))})
+    HttpScript.gone(first)
+    eventually(fn -> HttpServers.stats(server).answer_bytes > megabytes(2) end)
+    true = :erlang.suspend_process(connection)
+    HttpScript.tell(last, {:answer, "done"})
+    eventually(fn -> Process.info(connection, :message_queue_len) == {:message_queue_len, 1} end)
     assert HttpServers.stats(server).answer_bytes > megabytes(2)
     true = :erlang.resume_process(connection)
-    assert [[%{"id" => 1}]] = HttpClient.messages(peer, HttpPeer.response(peer))
+    assert [[_first, _last]] = HttpClient.messages(peer, HttpPeer.response(peer))
     eventually(fn -> HttpServers.stats(server).answer_bytes == 0 end)
+
+    :sys.get_state(owner)
+    {own, 0} = Enum.map_reduce(counted(owner), 0, &{&1 + &2, &1 + &2})
+    assert Enum.all?(Enum.drop(own, -1), &(&1 > megabytes(2)))
   end
 
-  defp waiting(pid), do: pid |> Process.info(:message_queue_len) |> elem(1)
-
-  defp held(state, test) do
-    send(test, :held)
-    receive do: (:go_on -> state)
+  # What the process took of answer bytes, and gave back.
+  defp counted(pid) do
+    receive do
+      {:trace, ^pid, :call, {Quota, :take_anyway, [_quota, :answer_bytes, _client, bytes]}} -> [bytes | counted(pid)]
+      {:trace, ^pid, :call, {Quota, :give, [_quota, :answer_bytes, _client, bytes]}} -> [-bytes | counted(pid)]
+      {:trace, ^pid, :call, _other_kind} -> counted(pid)
+    after
+      0 -> []
+    end
   end
 
   # White space that the message does not need.
