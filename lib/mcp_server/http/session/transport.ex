@@ -363,20 +363,20 @@ defmodule McpServer.Http.Session.Transport do
   defp count_unsent(transport, %{exchange: %{ref: ref, pid: pid}}, entries) do
     case for({_stream, {:answer, _standing}, message} <- entries, do: IO.iodata_length(message)) do
       [bytes] when not is_map_key(transport.unsent, ref) ->
-        if Quota.long?(bytes), do: count_unsent(transport, {ref, pid}, bytes), else: transport
+        if Quota.long?(bytes), do: keep_unsent(transport, {ref, pid}, bytes), else: transport
 
       _none_or_counted ->
         transport
     end
   end
 
-  defp count_unsent(transport, {ref, pid}, bytes) when is_integer(bytes) do
+  defp count_unsent(transport, _stream, _entries), do: transport
+
+  defp keep_unsent(transport, {ref, pid}, bytes) do
     :ok = Quota.take_anyway(account(transport), :answer_bytes, transport.session.client, bytes)
     monitor = :erlang.monitor(:process, pid, tag: {:mcp_unsent_down, ref})
     %{transport | unsent: Map.put(transport.unsent, ref, {bytes, monitor})}
   end
-
-  defp count_unsent(transport, _stream, _entries), do: transport
 
   defp forget_unsent(transport, ref) do
     case Map.pop(transport.unsent, ref) do
