@@ -3,7 +3,7 @@ defmodule McpServer.Connection.Calls do
   # The calls of a connection: waiting and running calls, their deadlines and their ends. Every admitted call ends
   # exactly once: answered, failed or cancelled.
 
-  alias McpServer.{Call, Catalog, Protocol, Quota, Request}
+  alias McpServer.{Call, Catalog, Dispatch, Protocol, Quota, Request}
   alias McpServer.Call.Trace
   alias McpServer.Protocol.Revision
 
@@ -96,9 +96,19 @@ defmodule McpServer.Connection.Calls do
   def busy(%{id: id, revision: revision}),
     do: Protocol.error(id, revision, :internal_error, "Too many requests are in progress")
 
-  @doc "The error in place of a long answer, for a client that has left too many of them unread."
-  @spec unread(repeated()) :: Protocol.message()
-  def unread(%{id: id, revision: revision}),
+  @doc """
+  The outcome and the answer of a call that has ended. A client that has left too many long answers unread (`behind?`)
+  gets an error in place of another one: calls that began together are all admitted before any of their answers counts.
+  """
+  @spec answerable(repeated(), status :: pos_integer(), answer, behind? :: (() -> boolean())) :: answer
+        when answer: {Dispatch.outcome(), Protocol.message()}
+  def answerable(request, status, {_outcome, reply} = answer, behind?) do
+    if Quota.long?(IO.iodata_length(reply)) and behind?.(),
+      do: {{:refused, {:status, status}}, unread(request)},
+      else: answer
+  end
+
+  defp unread(%{id: id, revision: revision}),
     do: Protocol.error(id, revision, :internal_error, "Too many long answers of earlier requests are unread")
 
   defp wait(state, entry) do
@@ -290,19 +300,15 @@ defmodule McpServer.Connection.Calls do
   end
 
   defp ended(state, {call, calls}, {:mcp_done, outcome, reply, logged}) do
-    {outcome, reply} = answerable(state, call, outcome, reply)
+    {outcome, reply} = answerable(state, call, {outcome, reply})
     state |> leave({%{call | logged: logged}, calls}, outcome, reply) |> answer(call, outcome, reply)
   end
 
-  # As in `McpServer.Http.HeldCall.answerable/4`.
-  defp answerable(%{options: %{overload: {:refuse, status}}} = state, call, outcome, reply) do
-    if Quota.long?(IO.iodata_length(reply)) and InFlight.behind?(state.in_flight),
-      do: {{:refused, {:status, status}}, unread(call.request)},
-      else: {outcome, reply}
-  end
+  defp answerable(%{options: %{overload: {:refuse, status}}, in_flight: in_flight}, call, answer),
+    do: answerable(call.request, status, answer, fn -> InFlight.behind?(in_flight) end)
 
   # A pipe holds the server back.
-  defp answerable(_state, _call, outcome, reply), do: {outcome, reply}
+  defp answerable(_state, _call, answer), do: answer
 
   defp answer(state, call, {:refused, standing}, reply), do: Replies.reply(state, call.target, reply, standing)
 

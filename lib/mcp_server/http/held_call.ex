@@ -2,13 +2,12 @@ defmodule McpServer.Http.HeldCall do
   @moduledoc false
   # Reports, ends and refuses a call that the holder of its request has started, in both protocol eras.
 
-  alias McpServer.Connection.{Calls, Report}
+  alias McpServer.Connection.Report
   alias McpServer.Dispatch
   alias McpServer.Call
   alias McpServer.Dispatch.{Answer, Failure, Handler}
   alias McpServer.Http.{Mount, SessionCall, Sink, StatelessCall}
   alias McpServer.Protocol
-  alias McpServer.Quota.Client
 
   @type t :: StatelessCall.t() | SessionCall.t()
 
@@ -50,18 +49,6 @@ defmodule McpServer.Http.HeldCall do
     Call.stop(call.pid, Handler.grace(call.origin.catalog, call.request), why, client)
     Process.demonitor(call.monitor, [:flush])
     call
-  end
-
-  @doc """
-  The outcome and the answer of a call that has ended. A client that has left too many long answers unread gets an error
-  in place of another one: calls that began together are all admitted before any of their answers counts.
-  """
-  @spec answerable(t(), {Client.t(), status :: pos_integer()}, Dispatch.outcome(), Protocol.message()) ::
-          {Dispatch.outcome(), Protocol.message()}
-  def answerable(call, {client, status}, outcome, reply) do
-    if Sink.long?(reply) and Sink.behind?(call.sink, client),
-      do: {{:refused, {:status, status}}, Calls.unread(call.request)},
-      else: {outcome, reply}
   end
 
   @doc "The standing (transport status) of the answer to a call with this outcome."

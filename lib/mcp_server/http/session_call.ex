@@ -225,7 +225,8 @@ defmodule McpServer.Http.SessionCall do
   defp gone_answer(call), do: HTTP.answer_to(call.request.id, Sessions.gone_answer(call.session_id))
 
   defp answer(call, outcome, reply) do
-    {outcome, reply} = HeldCall.answerable(call, {client(call), 429}, outcome, reply)
+    behind? = fn -> InFlight.behind?(call.in_flight) end
+    {outcome, reply} = Calls.answerable(call.request, 429, {outcome, reply}, behind?)
     HeldCall.ended(call, outcome, reply)
     respond(call, HeldCall.standing(outcome), reply)
   end

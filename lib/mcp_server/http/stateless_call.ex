@@ -245,7 +245,8 @@ defmodule McpServer.Http.StatelessCall do
   end
 
   defp answer(call, outcome, reply) do
-    {outcome, reply} = HeldCall.answerable(call, {call.client, 503}, outcome, reply)
+    behind? = fn -> Sink.behind?(call.sink, call.client) end
+    {outcome, reply} = Calls.answerable(call.request, 503, {outcome, reply}, behind?)
     HeldCall.ended(call, outcome, reply)
     respond(call, HeldCall.standing(outcome), reply)
   end
