@@ -17,9 +17,6 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
   # A resource and its sample fit into this heap, so a lookup needs no garbage collection.
   @heap_words 4_181
 
-  # A longer page stays in memory while its client does not read.
-  @long_bytes 64 * 1024
-
   # Deadlines are checked at this interval.
   @tick_ms 50
 
@@ -145,9 +142,12 @@ defmodule McpServer.DualResponse.Rest.Dispatcher do
       end
 
     case answer do
-      {:stream, status, headers, rows} -> Stream.run(dispatcher, rest, exchange, {status, headers}, rows)
-      {_status, _headers, body} = page when byte_size(body) > @long_bytes -> deliver(dispatcher, exchange, page)
-      answer -> reply(exchange, answer)
+      {:stream, status, headers, rows} ->
+        Stream.run(dispatcher, rest, exchange, {status, headers}, rows)
+
+      {_status, _headers, body} ->
+        # A long page stays in memory while its client does not read.
+        if Quota.long?(byte_size(body)), do: deliver(dispatcher, exchange, answer), else: reply(exchange, answer)
     end
   end
 
