@@ -110,7 +110,7 @@ defmodule McpServer.Catalog do
   defp put(router, version, former) do
     check_router!(router)
 
-    case build(router, Secret.key("stand-ins")) do
+    case build(router, Secret.stand_in_key()) do
       {:ok, catalog} ->
         # The build has loaded all modules that the router names, so its version is known now.
         :persistent_term.put({__MODULE__, router}, {version || version(router), catalog})

@@ -30,7 +30,7 @@ defmodule McpServer.Secret do
     end
   end
 
-  @doc "A key for another purpose."
-  @spec key(purpose :: String.t()) :: <<_::256>>
-  def key(purpose), do: :crypto.mac(:hmac, :sha256, key(), purpose)
+  @doc "The key that decides which hidden entry stands in for an unknown name."
+  @spec stand_in_key() :: <<_::256>>
+  def stand_in_key, do: :crypto.mac(:hmac, :sha256, key(), "stand-ins")
 end

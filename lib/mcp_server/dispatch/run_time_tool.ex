@@ -75,7 +75,7 @@ defmodule McpServer.Dispatch.RunTimeTool do
 
   # As in the core, clients do not know the key: whoever knew which tool stands in could tell an unknown name by its time.
   defp choice(request, name) do
-    <<coin, number::64, _rest::binary>> = :crypto.mac(:hmac, :sha256, Secret.key("stand-ins"), name)
+    <<coin, number::64, _rest::binary>> = :crypto.mac(:hmac, :sha256, Secret.stand_in_key(), name)
     {request.stand_in != nil and rem(coin, 2) == 0, number}
   end
 
