@@ -28,6 +28,7 @@ defmodule McpServer.Application do
       :ok = McpServer.Http.Session.Tombstones.create_table()
       :ok = McpServer.SessionStore.ETS.create_table()
       :ok = McpServer.Tools.Server.create_table()
+      :ok = McpServer.Tools.Guarded.create_table()
       :ok = McpServer.Tools.OpenSessions.create_table()
       :ok = McpServer.Tools.Compiled.create_table()
       :ok = Keeper.create_table()

@@ -109,10 +109,10 @@ defmodule McpServer.Dispatch do
     kind, reason -> {:failed, Failure.new(kind, reason, __STACKTRACE__)}
   end
 
-  # An unknown name. The check of a stand-in takes the time that the check of a hidden entry takes.
+  # An unknown name. The checks of a stand-in take the time that those of a hidden entry take.
   defp absent(catalog, request, conn, max_bytes) do
-    alike = %{request | index: request.stand_in}
-    entry = RunTimeTool.stand_in(catalog, request, conn) || Handler.entry(catalog, alike)
+    {own, alike} = RunTimeTool.stand_in(catalog, request)
+    entry = Handler.entry(own, alike)
     :ok = Permission.pretend(entry, Handler.keyed(entry, alike), conn)
     hidden(catalog, request, conn, max_bytes)
   end

@@ -45,8 +45,9 @@ defmodule McpServer.Request do
   * `:refusal` – the refusal of a faulty request, for clients that may see the named entry
   * `:hidden` – the result for all other clients: an answer, or another request, such as for a template that also
     matches a resource's URI. Both are `nil` if all clients may see the entry.
-  * `:stand_in` – the index of a hidden entry whose check takes as long as that of the unknown name would. The result
-    is `:hidden`, unless there is a run-time tool of that name
+  * `:stand_in` – for an unknown name, a hidden entry whose checks take as long as those of a hidden entry of that name:
+    the index of a declared one, or a tool that was added at run time. The result is `:hidden`, unless there is a
+    run-time tool of that name
   """
   @type t :: %__MODULE__{
           id: id(),
@@ -68,7 +69,7 @@ defmodule McpServer.Request do
           run_time: %{required(:entry) => map(), optional(atom()) => term()} | nil,
           refusal: answer() | nil,
           hidden: answer() | t() | nil,
-          stand_in: non_neg_integer() | nil,
+          stand_in: non_neg_integer() | %{required(:entry) => map(), optional(atom()) => term()} | nil,
           meta: map()
         }
 

@@ -15,6 +15,8 @@ defmodule McpServer.Protocol.StandInTest.Handlers do
     false
   end
 
+  def waits?(_conn), do: Process.sleep(:infinity)
+
   def may?(conn, arguments) do
     send(conn.assigns.test, {:arguments, arguments})
     true
@@ -49,12 +51,22 @@ defmodule McpServer.Protocol.StandInTest.Open do
   tool "open", "For all", McpServer.Protocol.StandInTest.Handlers, :run
 end
 
+defmodule McpServer.Protocol.StandInTest.Judging do
+  @moduledoc false
+  use McpServer.Router, name: "judging"
+end
+
+defmodule McpServer.Protocol.StandInTest.Waiting do
+  @moduledoc false
+  use McpServer.Router, name: "waiting"
+end
+
 defmodule McpServer.Protocol.StandInTest do
   # The check that is made for an unknown name, so that it takes the time of one for a hidden name.
   use McpServer.RouterCase, async: true
 
-  alias McpServer.Protocol.StandInTest.{Added, Declared, Handlers, Open}
-  alias McpServer.Test
+  alias McpServer.Protocol.StandInTest.{Added, Declared, Handlers, Judging, Open, Waiting}
+  alias McpServer.{Test, TestLog}
 
   # Earlier, a slow check told hidden tools of the run time from absent ones.
   test "a tool of the run time that is hidden stands in, too" do
@@ -77,6 +89,45 @@ defmodule McpServer.Protocol.StandInTest do
     end
 
     assert absent["message"] == "Tool 'absent' not found"
+  end
+
+  # Earlier, only the check of access was made for an absent name: long arguments told a hidden tool by the time of their
+  # validation.
+  test "arguments are judged as for a hidden tool of the run time" do
+    # Each value is compared with each alternative.
+    alternatives = for number <- 1..60, do: %{"const" => %{"number" => number}}
+    schema = %{"type" => "object", "properties" => %{"list" => %{"items" => %{"anyOf" => alternatives}}}}
+    tool = [name: "judged", description: "For nobody", inputSchema: schema, visible: {Handlers, :never?}]
+    :ok = McpServer.Tools.put(Judging, tool, {Handlers, :run})
+    arguments = %{"list" => List.duplicate(%{"number" => 60}, 5_000)}
+    options = [assigns: %{test: self()}]
+
+    [hidden, absent, without] =
+      for {name, arguments} <- [{"judged", arguments}, {"absent", arguments}, {"absent", %{}}] do
+        Enum.min(for _time <- 1..5, do: microseconds(fn -> Test.call_tool(Judging, name, arguments, options) end))
+      end
+
+    assert hidden > 4 * without
+    assert absent > div(hidden, 2)
+  end
+
+  defp microseconds(call) do
+    {microseconds, {:error, %{"code" => -32602}}} = :timer.tc(call)
+    microseconds
+  end
+
+  # Earlier, the name of a hidden tool had its timeout, and an absent name that of the server.
+  test "the timeout is that of a hidden tool of the run time" do
+    tool = [name: "slow", description: "For nobody", timeout: 100, visible: {Handlers, :waits?}]
+    :ok = McpServer.Tools.put(Waiting, tool, {Handlers, :run})
+    options = [assigns: %{test: self()}, timeout: 60_000]
+
+    for name <- ["slow", "absent"] do
+      {{:ok, %{"isError" => true, "content" => [%{"text" => text}]}}, _log} =
+        TestLog.with_log(fn -> Test.call_tool(Waiting, name, %{}, options) end)
+
+      assert text =~ "it did not finish within 100 ms"
+    end
   end
 
   # Earlier, `authorize:` got what a client had sent for another name, unchecked.

@@ -82,6 +82,8 @@ defmodule McpServer.Dispatch.Handler do
   end
 
   # An unknown name has the time of its stand-in: otherwise a slow check would tell a hidden tool.
+  defp timed(_catalog, %Request{index: nil, run_time: nil, stand_in: %{entry: entry}}), do: entry
+
   defp timed(catalog, %Request{index: nil, run_time: nil, stand_in: index} = request) when index != nil,
     do: entry(catalog, %{request | index: index})
 

@@ -5,19 +5,22 @@ defmodule McpServer.Dispatch.RunTimeTool do
 
   alias McpServer.{Access, Catalog, Conn, JSON, Protocol, Recipient, Request, Secret}
   alias McpServer.Dispatch.Permission
-  alias McpServer.Tools.{Compiled, Server}
+  alias McpServer.Tools.{Compiled, Guarded, Server}
 
   @doc """
   Adds the run-time tool to the request, if the router does not declare the tool. The tool has the timeout of the call.
+  If there is no such tool, one that stands in for it may have the timeout.
   """
   @spec locate(Catalog.t(), Request.t(), Conn.t()) :: Request.t()
   # A client without a token has only the public tools that the router declares, which the core has looked for.
   def locate(_catalog, %Request{hidden: {401, _challenge}} = request, _conn), do: request
 
   def locate(%Catalog{run_time_tools?: true} = catalog, %Request{kind: :tool, index: nil} = request, conn) do
-    case first(Recipient.all(conn.principal, conn.session_id), catalog.router, request.name) do
+    recipients = Recipient.all(conn.principal, conn.session_id)
+
+    case first(recipients, catalog.router, request.name) do
       {:ok, recipient, entry} -> %{request | run_time: Map.put(entry, :whose, recipient)}
-      :hidden -> request
+      :hidden -> %{request | stand_in: choice(request, catalog.router, recipients)}
     end
   end
 
@@ -30,6 +33,13 @@ defmodule McpServer.Dispatch.RunTimeTool do
       {:ok, entry} -> {:ok, recipient, entry}
       :error -> first(wider, router, name)
     end
+  end
+
+  # Declared tools stand in for half of the names, and the same name always has the same one, so that repetition does not
+  # tell it from a hidden tool.
+  defp choice(%Request{stand_in: declared, name: name}, router, recipients) do
+    <<coin, _rest::binary>> = :crypto.mac(:hmac, :sha256, Secret.stand_in_key(), name)
+    if declared != nil and rem(coin, 2) == 0, do: declared, else: Guarded.stand_in(router, recipients, name) || declared
   end
 
   @doc """
@@ -54,30 +64,18 @@ defmodule McpServer.Dispatch.RunTimeTool do
   end
 
   @doc """
-  A tool of the run time that only some clients see, to stand in for an unknown name: `nil` if this client has none, or if
-  a declared tool stands in. The same name always has the same one.
+  What stands in for an unknown name: a declared entry, or a tool of the run time, with its catalogue. A tool of the run
+  time judges the arguments, as a hidden one does; its judgement is dropped.
   """
-  @spec stand_in(Catalog.t(), Request.t(), Conn.t()) :: map() | nil
-  def stand_in(%Catalog{run_time_tools?: true, router: router}, %Request{kind: :tool, name: name} = request, conn) do
-    {declared?, number} = choice(request, name)
-
-    guarded =
-      for recipient <- Recipient.all(conn.principal, conn.session_id),
-          not declared?,
-          {_name, entry} <- Server.entries(router, recipient),
-          %{access: %{rule: [_ | _]}} = entry <- [Access.resolve_entry(entry.entry)],
-          do: entry
-
-    Enum.at(guarded, rem(number, max(length(guarded), 1)))
+  @spec stand_in(Catalog.t(), Request.t()) :: {Catalog.t(), Request.t()}
+  def stand_in(catalog, %Request{stand_in: %{} = entry} = request) do
+    case admit(catalog, %{request | run_time: entry}) do
+      {:ok, own, alike} -> {own, alike}
+      :hidden -> {catalog, request}
+    end
   end
 
-  def stand_in(_catalog, _request, _conn), do: nil
-
-  # As in the core, clients do not know the key: whoever knew which tool stands in could tell an unknown name by its time.
-  defp choice(request, name) do
-    <<coin, number::64, _rest::binary>> = :crypto.mac(:hmac, :sha256, Secret.stand_in_key(), name)
-    {request.stand_in != nil and rem(coin, 2) == 0, number}
-  end
+  def stand_in(catalog, %Request{stand_in: index} = request), do: {catalog, %{request | index: index}}
 
   @doc "The catalogue of a task's tool. `:hidden` if the tool has been deleted meanwhile."
   @spec of_task(Catalog.t(), map()) :: {:ok, Catalog.t()} | :hidden

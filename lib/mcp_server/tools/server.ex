@@ -12,7 +12,7 @@ defmodule McpServer.Tools.Server do
   alias McpServer.Http.Mount
   alias McpServer.Http.Session.Sealed
   alias McpServer.Quota.Client
-  alias McpServer.Tools.OpenSessions
+  alias McpServer.Tools.{Guarded, OpenSessions}
 
   @table [
     max_tools: [:count, default: 100_000, doc: "run-time tools and tags of a node, of all routers together"],
@@ -302,6 +302,7 @@ defmodule McpServer.Tools.Server do
 
   defp remove(state, {key, _version, _value} = row) do
     :ets.delete(@name, key)
+    :ok = Guarded.remove(key)
     {taken, takers} = Map.pop(state.takers, key)
     give(state, taken)
     count(%{state | takers: takers}, row, -1)
@@ -365,6 +366,7 @@ defmodule McpServer.Tools.Server do
   defp insert(state, {key, version, value} = row) do
     if value == nil, do: Process.send_after(self(), {:forget, key, version}, @forget_after)
     :ets.insert(@name, row)
+    :ok = Guarded.add(key, value)
     count(state, row, 1)
   end
 
