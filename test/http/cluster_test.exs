@@ -93,6 +93,33 @@ for {name, kind, place} <- [
       end
     end
 
+    # Earlier, what it had sent counted for nobody on either node from then on.
+    if kind == :listener do
+      test "what a client sends here before it leaves counts until its session on another node has it" do
+        [home, front] = for name <- ["home", "front"], do: vm(name)
+        join(home, front)
+        session = %{HttpSession.open(home.server) | server: front.server}
+        assert HttpSession.status(session, legacy("ping")) == 200
+        held = fn -> front |> HttpVm.call(HttpVm, :stats, []) |> Map.take([:connections, :body_bytes]) end
+        {process, _in_flight} = HttpVm.call(home, HttpSession, :process, [session.id])
+        :ok = HttpVm.call(home, :sys, :suspend, [process])
+        waiting = fn -> home |> HttpVm.call(Process, :info, [process, :message_queue_len]) |> elem(1) end
+        notification = legacy("notifications/progress", %{"progressToken" => String.duplicate("x", 100_000)}, id: nil)
+
+        for n <- 1..10 do
+          peer = HttpClient.start(front.server, HttpSession.of(session, notification))
+          eventually(fn -> waiting.() >= n end)
+          HttpPeer.close(peer)
+        end
+
+        # The departures are noticed before the answers to further requests.
+        for _n <- 1..10, do: assert(HttpSession.status(HttpSession.open(front.server), legacy("ping")) == 200)
+        assert held.()[:body_bytes] > 1_000_000
+        :ok = HttpVm.call(home, :sys, :resume, [process])
+        eventually(fn -> held.() == %{connections: 0, body_bytes: 0} end)
+      end
+    end
+
     test "#{kind}: a client that is disconnected on one loses its session and its streams on the other", %{
       one: one,
       other: other

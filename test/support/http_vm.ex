@@ -337,6 +337,13 @@ defmodule McpServer.HttpVm do
   @doc false
   def held(kind), do: Quota.held(Quota.of_node(), kind)
 
+  # Runs in the VM. The statistics of its listener.
+  @doc false
+  def stats do
+    [{_id, listener, _type, _modules}] = Supervisor.which_children(__MODULE__)
+    McpServer.HttpServer.stats(listener)
+  end
+
   # Runs in the VM. Kills one session.
   @doc false
   def kill_a_session do

@@ -22,7 +22,7 @@ defmodule McpServer.Http.Exchange do
   `:client` is who a long answer counts for, if anybody. The others are the response when the owner ended without one: an
   answer, or the end of a stream that has begun. A stream is cut if its contents do not show that something is missing.
   `:elsewhere` continues a request whose session the owner no longer has. With `:mailbox` the request waits in that of
-  its owner, and counts for its client until the owner takes it from there. `:drain` is when the response ends if this node
+  its owner, or on the owner's node, and counts for its client until the owner takes it from there. `:drain` is when the response ends if this node
   drains, because an owner on another node does not drain with it.
   """
   @type terms :: %{
@@ -220,7 +220,8 @@ defmodule McpServer.Http.Exchange do
     sink
   end
 
-  # Otherwise a client could send and leave, and fill the mailbox of a session that is late with what counts for nobody.
+  # Otherwise a client could send and leave, and fill the mailbox of a session that is late, or the memory of its node,
+  # with what counts for nobody.
   defp await_taking(%{terms: %{mailbox: true}, ref: ref, monitor: monitor}) do
     receive do
       {:mcp_respond, ^ref, _command} -> :ok
