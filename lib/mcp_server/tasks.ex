@@ -58,6 +58,7 @@ defmodule McpServer.Tasks do
 
   alias McpServer.{Catalog, Conn, InputRequest, Limit, Request}
   alias McpServer.Http.Cluster.Node, as: Home
+  alias McpServer.Quota.Client
   alias McpServer.Tasks.{Entry, Runner, Server}
 
   @typedoc "The owner of a task."
@@ -98,10 +99,25 @@ defmodule McpServer.Tasks do
   @spec get(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
   def get(owner, id), do: read(id, :outline, [owner, id])
 
-  # A task with the data of its outcome, which may be long.
+  # A task with the data of its outcome, which may be long. It counts for the client until the calling process ends.
   @doc false
-  @spec fetch(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
-  def fetch(owner, id), do: with({:ok, entry} <- read(id, :stored, [owner, id]), do: {:ok, Entry.whole(entry)})
+  @spec fetch(owner(), String.t(), Client.t()) :: {:ok, Entry.t()} | :not_found | {:error, :busy}
+  def fetch(owner, id, client) do
+    with {:ok, %Entry{outcome: outcome, size: size} = entry} when outcome != nil <- get(owner, id),
+         :ok <- Server.begin_read(client, size),
+         {:ok, pieces} <- pieces(owner, id, size, 0) do
+      {:ok, Entry.whole(%{entry | stored: IO.iodata_to_binary(pieces)})}
+    end
+  end
+
+  # From another node piece by piece, so that no more than one is on its way when the client leaves.
+  defp pieces(_owner, _id, size, offset) when offset >= size, do: {:ok, []}
+
+  defp pieces(owner, id, size, offset) do
+    with {:ok, piece} <- read(id, :piece, [owner, id, offset]),
+         {:ok, rest} <- pieces(owner, id, size, offset + byte_size(piece)),
+         do: {:ok, [piece | rest]}
+  end
 
   # The process of all tasks does not wait until another node has taken an outcome.
   defp read(id, function, arguments) do
@@ -115,8 +131,11 @@ defmodule McpServer.Tasks do
   def outline(owner, id), do: with({:ok, entry} <- stored(owner, id), do: {:ok, Entry.outline(entry)})
 
   @doc false
-  @spec stored(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
-  def stored(owner, id) do
+  @spec piece(owner(), String.t(), non_neg_integer()) :: {:ok, binary()} | :not_found
+  def piece(owner, id, offset),
+    do: with({:ok, %Entry{stored: stored}} <- stored(owner, id), do: {:ok, Entry.piece(stored, offset)})
+
+  defp stored(owner, id) do
     case :ets.lookup(Server, id) do
       [{^id, ^owner, entry}] -> {:ok, entry}
       _none_or_another_ones -> :not_found
@@ -165,10 +184,10 @@ defmodule McpServer.Tasks do
 
   # Waits until the task has finished, or until it needs input from the client.
   @doc false
-  @spec await(owner(), String.t()) :: {:ok, Entry.t()} | :not_found
-  def await(owner, id) do
+  @spec await(owner(), String.t(), Client.t()) :: {:ok, Entry.t()} | :not_found | {:error, :busy}
+  def await(owner, id, client) do
     with {:ok, %Entry{outcome: outcome}} when outcome != nil <- ask(id, {:await, owner, id}, :infinity),
-         do: fetch(owner, id)
+         do: fetch(owner, id, client)
   end
 
   # Waits for the client's responses to the input requests of the handler.

@@ -10,6 +10,7 @@ for {name, kind, place} <- [
 
     alias McpServer.{Changes, Epmd, HttpRouter, HttpVm}
     alias McpServer.Http.Cluster.Proxy
+    alias McpServer.Tool.{CallResult, Content}
 
     @moduletag :capture_log
     @moduletag timeout: 120_000
@@ -190,7 +191,25 @@ for {name, kind, place} <- [
       assert {:finished, %{stored: nil}} = HttpVm.call(other, McpServer.Tasks, :cancel, [owner, id])
 
       assert {:ok, %{outcome: {:result, %{content: [_text]}}}} =
-               HttpVm.call(other, McpServer.Tasks, :await, [owner, id])
+               HttpVm.call(other, McpServer.Tasks, :await, [owner, id, nil])
+    end
+
+    # Earlier, it was sent whole: with thousands of requests, each of whose clients left at once, a node had gigabytes of
+    # them in fragments.
+    test "#{kind}: a long result of a task is read on the other node piece by piece", %{one: one, other: other} do
+      capable = [capabilities: %{"extensions" => %{"io.modelcontextprotocol/tasks" => %{}}}]
+      call = %{"name" => "sleep", "arguments" => %{"ms" => 60_000}}
+      %{"result" => %{"taskId" => id}} = HttpClient.answer(one.server, modern("tools/call", call, capable))
+      text = for number <- 1..50_000, into: "", do: "#{number} "
+      result = %CallResult{content: [Content.text(text)]}
+      :ok = HttpVm.call(one, McpServer.Tasks, :finish, [id, {:result, result}])
+      [{^id, owner, %{size: size}}] = HttpVm.call(one, :ets, :lookup, [McpServer.Tasks.Server, id])
+      assert size > 280_000
+      assert {:ok, piece} = HttpVm.call(one, McpServer.Tasks, :piece, [owner, id, 0])
+      assert byte_size(piece) < 65_536
+
+      answer = HttpClient.answer(other.server, modern("tasks/get", %{"taskId" => id}, capable))
+      assert %{"result" => %{"result" => %{"content" => [%{"text" => ^text}]}}} = answer
     end
 
     test "#{kind}: a request that reaches the wrong node is answered by the right one", %{

@@ -147,7 +147,7 @@ defmodule McpServer.Protocol.ContextTest do
     {:ok, %{"taskId" => id}} = Client.call(client, "tools/call", %{"name" => "run", "arguments" => %{}})
     assert contexts() == 1
     owner = {Router, :principal, {nil, "ada"}}
-    assert {:ok, %{outcome: {:result, %{content: [%{text: "ada \"ada\""}]}}}} = Tasks.await(owner, id)
+    assert {:ok, %{outcome: {:result, %{content: [%{text: "ada \"ada\""}]}}}} = Tasks.await(owner, id, nil)
     assert {:ok, %{"status" => "completed"}} = Client.call(client, "tasks/get", %{"taskId" => id})
     assert contexts() == 1
   end

@@ -783,6 +783,35 @@ defmodule McpServer.Protocol.TasksTest do
       assert outcome.(List.last(owners)) == "completed"
     end
 
+    # Earlier, a client could have thousands of them read at once.
+    test "an owner reads at most a quarter at once" do
+      long = String.duplicate("x", 100_000)
+      client = open(fn _, _ -> {:ok, [text(long)]} end, @stateless, principal: "reader")
+      %{"taskId" => id} = create(client, "may", @long)
+      on_exit(fn -> expire([id]) end)
+      assert %{"result" => %{"content" => [%{"text" => ^long}]}} = settled(client, id)
+      reader = {:principal, "reader"}
+      busy = {:error, %{"code" => -32603, "message" => "Too many results of tasks are read at once"}}
+
+      # A call that reads.
+      reads = fn bytes ->
+        Task.async(fn ->
+          :ok = McpServer.Tasks.Server.begin_read(reader, bytes)
+          receive do: (:done -> :ok)
+        end)
+      end
+
+      quarter = 16 * 1024 * 1024
+      other = reads.(quarter - 90_000)
+      held = fn -> McpServer.Quota.held(McpServer.Quota.of_node(), :task_reads, reader) end
+      eventually(fn -> held.() == quarter - 90_000 end)
+      assert tasks(client, "get", id) == busy
+      send(other.pid, :done)
+      Task.await(other)
+      eventually(fn -> held.() == 0 end)
+      assert {:ok, %{"result" => %{"content" => [%{"text" => ^long}]}}} = tasks(client, "get", id)
+    end
+
     # A million bytes of JSON may be ten million of terms, and every cancel copied them.
     test "a stored result is packed" do
       client = open(fn _, _ -> {:ok, %{"rows" => Enum.to_list(1..100_000)}} end, @session)

@@ -34,6 +34,7 @@ defmodule McpServer.Quota.Kinds do
           | :session_value_bytes
           | :tasks
           | :task_bytes
+          | :task_reads
           | :tokens
           | :introspections
           | :proofs
@@ -111,6 +112,8 @@ defmodule McpServer.Quota.Kinds do
     sessions: Map.merge(@of_node, %{limit: :max_sessions, unit: :count}),
     tasks: Map.merge(@of_node, %{limit: :max_tasks, unit: :count, share: {:count, :max_tasks_per_owner}}),
     task_bytes: Map.put(@of_node, :limit, :max_bytes),
+    # Results of tasks that calls read, on the node of the call. A client can ask for one many times at once.
+    task_reads: Map.put(@of_node, :limit, :max_bytes),
     session_value_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, share: 25}),
     # Handlers that clean up after their calls have ended. A client can cancel faster than they do.
     cleanups: Map.merge(@of_node, %{limit: 1_000, unit: :count, share: 25}),

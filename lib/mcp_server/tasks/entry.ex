@@ -21,6 +21,7 @@ defmodule McpServer.Tasks.Entry do
     :message,
     :outcome,
     :stored,
+    :size,
     :parked,
     argument_bytes: 0,
     answer_bytes: 0,
@@ -45,7 +46,8 @@ defmodule McpServer.Tasks.Entry do
   * `:name` – the tool's name; `:run_time` – the tool, if it was added at run time
   * `:client` – the client that the task counts for
   * `:argument_bytes`, `:answer_bytes` – the size of its call's arguments, and of the last answers that the handler got
-  * `:outcome`, `:stored` – a stored outcome is brief, and `whole/1` unpacks it. So copies of the task share its bytes.
+  * `:outcome`, `:stored` – a stored outcome is brief, and `whole/1` unpacks it. So copies of the task share its bytes,
+    of which there are `:size`.
   * `:grace` – how long the handler may clean up when the task is ended, in milliseconds
   * `:parked` – the handler's process while it waits for the client
   * `:pending` – the open requests to the client, each under a key that the task never reuses
@@ -65,6 +67,7 @@ defmodule McpServer.Tasks.Entry do
           message: String.t() | nil,
           outcome: outcome() | nil,
           stored: binary() | nil,
+          size: non_neg_integer() | nil,
           argument_bytes: non_neg_integer(),
           answer_bytes: non_neg_integer(),
           parked: GenServer.from() | nil,
@@ -101,8 +104,8 @@ defmodule McpServer.Tasks.Entry do
   @doc "Ends the task with its outcome."
   @spec finish(t(), packed()) :: t()
   def finish(entry, %{brief: outcome, message: message, stored: stored}) do
-    ended = %{entry | outcome: outcome, stored: stored, message: message, updated_at: now(), parked: nil}
-    %{ended | pending: %{}, keys: %{}, responses: %{}, errors: %{}}
+    ended = %{entry | outcome: outcome, stored: stored, size: byte_size(stored), message: message, updated_at: now()}
+    %{ended | parked: nil, pending: %{}, keys: %{}, responses: %{}, errors: %{}}
   end
 
   @doc "The task without the data of its outcome and the answers of its client: what its status says, and lists."
@@ -111,9 +114,15 @@ defmodule McpServer.Tasks.Entry do
 
   @doc "The task with its whole outcome."
   @spec whole(t()) :: t()
-  def whole(%__MODULE__{stored: nil} = entry), do: entry
   # A node of this cluster has packed it.
   def whole(%__MODULE__{stored: stored} = entry), do: %{entry | outcome: :erlang.binary_to_term(stored), stored: nil}
+
+  # A longer message to another node is sent in fragments, which that node keeps until it has all of them.
+  @piece_bytes 64_000
+
+  @doc "A piece of a stored outcome, from this offset on."
+  @spec piece(binary(), non_neg_integer()) :: binary()
+  def piece(stored, offset), do: binary_part(stored, offset, min(@piece_bytes, byte_size(stored) - offset))
 
   defp closing({:error, %{message: message}}), do: message
   defp closing(:cancelled), do: "The task was cancelled by request."

@@ -7,7 +7,7 @@ defmodule McpServer.Tasks.Requests do
   alias McpServer.Protocol.Revision
   alias McpServer.JsonRpc.Error
   alias McpServer.Dispatch.{Answer, Asked, Failure, Permission, Questions, RunTimeTool}
-  alias McpServer.Tasks.{Entry, Runner}
+  alias McpServer.Tasks.{Entry, Runner, Server}
 
   @kinds [:get_task, :task_result, :update_task, :cancel_task, :list_tasks]
 
@@ -36,7 +36,9 @@ defmodule McpServer.Tasks.Requests do
   @spec run(Catalog.t(), Request.t(), Conn.t()) :: Answer.t()
   # Only in the stateless era does the state of a task contain its outcome.
   def run(catalog, %Request{kind: :get_task} = request, conn) do
-    get = if Revision.stateless?(request.revision), do: &Tasks.fetch/2, else: &Tasks.get/2
+    get =
+      if Revision.stateless?(request.revision), do: &Tasks.fetch(&1, &2, Server.client(&1, conn)), else: &Tasks.get/2
+
     with_task(catalog, request, conn, get, &state(catalog, request, &1))
   end
 
@@ -83,7 +85,7 @@ defmodule McpServer.Tasks.Requests do
     owner = owner(catalog, conn)
 
     with_task(catalog, request, conn, fn _entry ->
-      case Tasks.await(owner, request.name) do
+      case Tasks.await(owner, request.name, Server.client(owner, conn)) do
         {:ok, %Entry{outcome: nil} = entry} ->
           ask(conn.call, owner, entry)
           run(catalog, request, conn)
@@ -91,8 +93,8 @@ defmodule McpServer.Tasks.Requests do
         {:ok, entry} ->
           with_permission(catalog, request, conn, entry, &result(&1, %{request | index: &2}, entry))
 
-        :not_found ->
-          not_found(request)
+        unread ->
+          unread(request, unread)
       end
     end)
   end
@@ -151,7 +153,7 @@ defmodule McpServer.Tasks.Requests do
   defp with_task(catalog, request, conn, get \\ &Tasks.get/2, fun) do
     case get.(owner(catalog, conn), request.name) do
       {:ok, entry} -> with_permission(catalog, request, conn, entry, fn _catalog, _index -> fun.(entry) end)
-      :not_found -> not_found(request)
+      unread -> unread(request, unread)
     end
   end
 
@@ -186,6 +188,15 @@ defmodule McpServer.Tasks.Requests do
   end
 
   defp empty(catalog, request), do: answer(catalog, request, :empty)
+
+  defp unread(request, :not_found), do: not_found(request)
+
+  # As for answers that the client leaves unread.
+  defp unread(request, {:error, :busy}) do
+    status = if Revision.stateless?(request.revision), do: 503, else: 429
+    {_outcome, reply} = refuse(request, :internal_error, "Too many results of tasks are read at once")
+    {{:refused, {:status, status}}, reply}
+  end
 
   # A task of another client gets the same answer.
   defp not_found(request), do: refuse(request, :invalid_params, "Task not found")

@@ -180,6 +180,17 @@ defmodule McpServer.Tasks.Server do
   def client({_router, :session, nil} = _owner, conn), do: Client.new(conn.principal, conn.peer)
   def client(owner, conn), do: Client.new(conn.principal, conn.peer) || {:session, owner}
 
+  @doc """
+  Counts the bytes of an outcome that the calling process reads, until the process ends. `:busy` if its client reads too
+  many at once. A short one does not count.
+  """
+  @spec begin_read(Client.t(), bytes :: non_neg_integer()) :: :ok | {:error, :busy}
+  def begin_read(client, bytes) do
+    if Quota.long?(bytes) and Quota.take(Quota.own(Quota.of_node(options!())), :task_reads, client, bytes) == :full,
+      do: {:error, :busy},
+      else: :ok
+  end
+
   # The client has left before its task began. Nobody would know of the task.
   defp present({caller, _tag}), do: if(Process.alive?(caller), do: :ok, else: {:error, :gone})
 
