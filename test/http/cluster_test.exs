@@ -62,14 +62,26 @@ for {name, kind, place} <- [
       assert %{"method" => "notifications/subscriptions/acknowledged"} = HttpClient.message(peer)
       for vm <- [one, other], _ <- 1..3, do: HttpSession.open(vm.server)
 
-      for name <- [Changes.Hub, Changes, Changes.Hub] do
-        hub = HttpVm.call(other, Process, :whereis, [name])
-        true = HttpVm.call(other, Process, :exit, [hub, :kill])
+      hub = fn -> HttpVm.call(other, Process, :whereis, [Changes.Hub]) end
+
+      kill_hub = fn ->
+        killed = hub.()
+        true = HttpVm.call(other, Process, :exit, [killed, :kill])
+        eventually(fn -> hub.() not in [nil, killed] end)
+      end
+
+      # The member of the scope before is the same as that of the new one.
+      kill_scope = fn ->
+        scope = HttpVm.call(other, HttpVm, :kill_scope, [])
+        eventually(fn -> HttpVm.call(one, HttpVm, :met?, [scope]) end)
+      end
+
+      for kill <- [kill_hub, kill_scope, kill_hub] do
+        kill.()
 
         eventually(fn ->
-          new = HttpVm.call(other, Process, :whereis, [Changes.Hub])
           members = HttpVm.call(one, :pg, :get_members, [Changes, HttpRouter])
-          length(members) == 2 and new in members and new != hub
+          length(members) == 2 and hub.() in members
         end)
 
         HttpVm.call(one, Changes, :tools_changed, [HttpRouter])
