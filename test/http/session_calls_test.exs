@@ -19,10 +19,14 @@ defmodule McpServer.HttpSessionCallsTest do
   defp echo(session, id), do: HttpSession.status(session, legacy_call("echo", %{"text" => "x"}, id: id))
 
   defp start(session, id, options \\ []) do
-    params = %{"name" => "perform", "arguments" => HttpScript.arguments(id), "_meta" => %{"progressToken" => id}}
-    peer = HttpSession.start(session, legacy("tools/call", params, [id: id] ++ options))
+    peer = HttpSession.start(session, progressing(id, options))
     {call, _conn} = HttpScript.performing(id)
     {peer, call}
+  end
+
+  defp progressing(id, options \\ []) do
+    params = %{"name" => "perform", "arguments" => HttpScript.arguments(id), "_meta" => %{"progressToken" => id}}
+    legacy("tools/call", params, [id: id] ++ options)
   end
 
   defp unused(server) do
@@ -142,7 +146,8 @@ defmodule McpServer.HttpSessionCallsTest do
     assert %{status: 200, body: :stream} = response = HttpPeer.response(peer)
     Process.exit(process(session), :kill)
     HttpScript.gone(call)
-    assert [%{"method" => "notifications/progress"}] = HttpClient.messages(peer, response)
+    assert [%{"method" => "notifications/progress"}, gone] = HttpClient.messages(peer, response)
+    assert gone == %{not_found() | "id" => 1}
   end
 
   # The web server's process serves other requests later, and does not know the message.
@@ -155,7 +160,8 @@ defmodule McpServer.HttpSessionCallsTest do
     :erlang.trace(holder, true, [:receive])
     process = process(session)
     Process.exit(process, :kill)
-    assert [%{"method" => "notifications/progress"}] = HttpClient.messages(peer, response)
+    assert [%{"method" => "notifications/progress"}, gone] = HttpClient.messages(peer, response)
+    assert gone == %{not_found() | "id" => 1}
     _told = :sys.get_state(Sessions)
     delivered = :erlang.trace_delivered(holder)
     assert_receive {:trace_delivered, ^holder, ^delivered}
@@ -190,9 +196,36 @@ defmodule McpServer.HttpSessionCallsTest do
 
   defp gone(peer, id) do
     response = HttpPeer.response(peer)
-    error = %{"code" => -32600, "message" => "Session not found"}
-    {response.status, HttpResponse.json(response)} == {404, %{"jsonrpc" => "2.0", "id" => id, "error" => error}}
+    {response.status, HttpResponse.json(response)} == {404, %{not_found() | "id" => id}}
   end
+
+  # Earlier, such a stream ended without an answer, and some clients waited for ever.
+  both "whose response is a stream already are answered when their session ends or is killed", %{server: server} do
+    for revision <- ["2025-11-25", "2025-03-26"], how <- [:ends, :killed] do
+      session = HttpSession.open(server, revision)
+      # Only that revision has batches.
+      ids = if revision == "2025-03-26", do: [1, 2], else: [1]
+      bodies = for id <- ids, do: progressing(id).body
+      body = if revision == "2025-03-26", do: "[#{Enum.join(bodies, ",")}]", else: hd(bodies)
+      peer = HttpSession.start(session, in_session(body))
+      [{call, _conn} | _others] = for id <- ids, do: HttpScript.performing(id)
+      HttpScript.tell(call, {:progress, 1})
+      assert %{body: :stream} = HttpPeer.response(peer)
+      assert %{"method" => "notifications/progress"} = HttpClient.message(peer)
+
+      case how do
+        :ends -> assert HttpSession.delete(session).status == 204
+        :killed -> Process.exit(process(session), :kill)
+      end
+
+      told = for id <- ids, do: %{not_found() | "id" => id}
+      assert HttpClient.message(peer) == if(revision == "2025-03-26", do: told, else: hd(told))
+      assert HttpClient.message(peer) == :end
+    end
+  end
+
+  defp not_found,
+    do: %{"jsonrpc" => "2.0", "id" => nil, "error" => %{"code" => -32600, "message" => "Session not found"}}
 
   both "that are cancelled free their id", %{server: server} do
     session = HttpSession.open(server)

@@ -21,6 +21,7 @@ defmodule McpServer.Http.Exchange do
   @typedoc """
   `:client` is who a long answer counts for, if anybody. The others are the response when the owner ended without one: an
   answer, or the end of a stream that has begun. A stream is cut if its contents do not show that something is missing.
+  A stream that answers requests ends with the answer as an event: without it, clients would wait for theirs.
   `:elsewhere` continues a request whose session the owner no longer has. With `:mailbox` the request waits in that of
   its owner, or on the owner's node, and counts for its client until the owner takes it from there. `:drain` is when the response ends if this node
   drains, because an owner on another node does not drain with it.
@@ -28,7 +29,7 @@ defmodule McpServer.Http.Exchange do
   @type terms :: %{
           required(:client) => Client.t() | :none,
           required(:answer) => (() -> HTTP.answer()),
-          required(:stream) => :finish | :cut,
+          required(:stream) => :finish | :cut | :answer,
           optional(:elsewhere) => (Sink.t() -> Sink.t()),
           optional(:mailbox) => true,
           optional(:drain) => :at_once | :at_end
@@ -39,9 +40,15 @@ defmodule McpServer.Http.Exchange do
   # How long before the end of a drain the response ends, so that it is written before the connection is closed.
   @last_ms 100
 
-  @doc "The terms of a request of a session. If the session ends without an answer, its client is told so."
-  @spec session_gone(session_id :: String.t(), Client.t()) :: terms()
-  def session_gone(id, client), do: %{client: client, answer: fn -> Sessions.gone_answer(id) end, stream: :finish}
+  @doc """
+  The terms of what was sent to a session. If the session ends without an answer, its client is told so, in answer to the
+  requests with these ids.
+  """
+  @spec session_gone(session_id :: String.t(), Client.t(), HTTP.asked()) :: terms()
+  def session_gone(id, client, asked) do
+    answer = fn -> HTTP.answer_to(asked, Sessions.gone_answer(id)) end
+    %{client: client, answer: answer, stream: if(asked == nil, do: :finish, else: :answer)}
+  end
 
   @doc """
   Continues a request whose call the calling process has started and a session has adopted.
@@ -244,12 +251,24 @@ defmodule McpServer.Http.Exchange do
 
   defp fail(%{begun?: true, terms: %{stream: how}} = exchange, sink) do
     demonitor(exchange)
-    if how == :cut, do: Sink.cut(sink), else: Sink.finish(sink)
+
+    case how do
+      :finish -> Sink.finish(sink)
+      :cut -> Sink.cut(sink)
+      :answer -> finish_with(sink, exchange.terms.answer.())
+    end
   end
 
   defp fail(exchange, sink) do
     demonitor(exchange)
     unanswered(exchange, sink)
+  end
+
+  defp finish_with(sink, {_status, _headers, body}) do
+    case Sink.chunk(sink, HTTP.event(nil, body)) do
+      {:ok, sink} -> Sink.finish(sink)
+      {:closed, sink} -> sink
+    end
   end
 
   defp unanswered(exchange, sink), do: answer(sink, exchange.terms.answer.())

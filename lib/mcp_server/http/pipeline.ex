@@ -228,7 +228,7 @@ defmodule McpServer.Http.Pipeline do
 
   defp to_session(outcome, request, pid, origin, sink) do
     origin = Map.put(origin, :bytes, Sink.argument_bytes(sink))
-    hand(sink, request, pid, &{:mcp_http_request, &1, outcome, origin})
+    hand(sink, Map.put(request, :asked, HTTP.asked(outcome)), pid, &{:mcp_http_request, &1, outcome, origin})
   end
 
   defp origin(request, catalog, base),
@@ -253,10 +253,10 @@ defmodule McpServer.Http.Pipeline do
     sink
   end
 
-  defp hand(sink, %{principal: principal, context: %{session_id: id}}, pid, message, ends_at) do
+  defp hand(sink, %{principal: principal, context: %{session_id: id}} = request, pid, message, ends_at) do
     exchange = Exchange.new()
     send(pid, message.(exchange))
-    terms = id |> Exchange.session_gone(Sink.client(sink, principal)) |> Map.put(:mailbox, true)
+    terms = id |> Exchange.session_gone(Sink.client(sink, principal), request[:asked]) |> Map.put(:mailbox, true)
     Exchange.run(exchange, sink, pid, terms, ends_at)
   end
 

@@ -211,7 +211,7 @@ defmodule McpServer.Http.SessionCall do
 
   defp adopted(call, ref) do
     running = if call.passed_on?, do: nil, else: {call.pid, call.monitor}
-    terms = %{Exchange.session_gone(call.session_id, client(call)) | answer: fn -> gone_answer(call) end}
+    terms = Exchange.session_gone(call.session_id, client(call), call.request.id)
     Exchange.go_on(ref, call.sink, call.session, terms, running)
   end
 

@@ -167,12 +167,28 @@ defmodule McpServer.Protocol.HTTP do
   @spec answer(atom(), term()) :: answer()
   def answer(kind, details \\ nil), do: Native.http_answer(kind, details)
 
-  @doc "The answer to the request with this id, which was read before it could not be served. A batch has none."
-  @spec answer_to(Request.id() | nil, answer()) :: answer()
+  @typedoc "The ids of the requests that a response answers: of one, of a batch, or `nil` without a request."
+  @type asked :: Request.id() | [Request.id(), ...] | nil
+
+  @doc "The ids of the requests in a message."
+  @spec asked(Protocol.outcome()) :: asked()
+  def asked({:request, request}), do: request.id
+  def asked({:batch, outcomes}), do: with([] <- for({:request, request} <- outcomes, do: request.id), do: nil)
+  def asked(_no_request), do: nil
+
+  @doc "The answer to these requests, which were read before they could not be served."
+  @spec answer_to(asked(), answer()) :: answer()
   def answer_to(nil, answer), do: answer
 
+  def answer_to(ids, {status, headers, ~s({"jsonrpc":"2.0",) <> error}) when is_list(ids) do
+    answers = for id <- ids, do: answer_with(id, error)
+    {status, headers, IO.iodata_to_binary([?[, Enum.intersperse(answers, ?,), ?]])}
+  end
+
   def answer_to(id, {status, headers, ~s({"jsonrpc":"2.0",) <> error}),
-    do: {status, headers, IO.iodata_to_binary([~s({"jsonrpc":"2.0","id":), JSON.encode!(id), ?,, error])}
+    do: {status, headers, IO.iodata_to_binary(answer_with(id, error))}
+
+  defp answer_with(id, error), do: [~s({"jsonrpc":"2.0","id":), JSON.encode!(id), ?,, error]
 
   @doc "The value of `WWW-Authenticate`."
   @spec challenge(challenge()) :: String.t()

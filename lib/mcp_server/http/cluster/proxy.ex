@@ -30,7 +30,7 @@ defmodule McpServer.Http.Cluster.Proxy do
         head = Map.take(head, [:method, :target, :authority, :headers, :peer])
         known = %{principal: request.principal, auth: request.auth, place: Mount.place(request.mount), base: base}
         :erpc.cast(node, __MODULE__, :serve, [exchange, id, head, known, body])
-        gone = Exchange.session_gone(id, Sink.client(sink, request.principal))
+        gone = Exchange.session_gone(id, Sink.client(sink, request.principal), nil)
         terms = gone |> Map.merge(%{drain: drain(request), mailbox: true}) |> again(request, body)
         Exchange.run(exchange, sink, nil, terms, ends_at(request))
       end)

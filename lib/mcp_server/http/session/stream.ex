@@ -8,7 +8,6 @@ defmodule McpServer.Http.Session.Stream do
   alias McpServer.Http.{Exchange, Mount}
   alias McpServer.Http.Session.Replay
   alias McpServer.Protocol.HTTP
-  alias McpServer.Request
 
   @enforce_keys [:number, :exchange, :events?, :since, :quiet_ms]
   defstruct [
@@ -18,7 +17,7 @@ defmodule McpServer.Http.Session.Stream do
     :since,
     :quiet_ms,
     :replay,
-    :request_id,
+    :asked,
     phase: :waiting,
     primes?: false,
     queued: 0,
@@ -30,7 +29,7 @@ defmodule McpServer.Http.Session.Stream do
   * `:number` – the stream's number in event ids
   * `:exchange` – `nil` while the client is away
   * `:events?` – whether the response may be a stream: the client accepts one, and has sent a request
-  * `:request_id` – the id of the request that it answers, `nil` for a batch and the session's own stream
+  * `:asked` – the ids of the requests that it answers, `nil` for the session's own stream
   * `:replay` – the stored events, once there is a stream
   * `:phase` – `:ended` is a stream whose answer was sent or stored
   * `:primes?` – whether a stream begins with an event that tells the client where to resume (2025-11-25)
@@ -42,7 +41,7 @@ defmodule McpServer.Http.Session.Stream do
           number: non_neg_integer(),
           exchange: Exchange.t() | nil,
           events?: boolean(),
-          request_id: Request.id() | nil,
+          asked: HTTP.asked(),
           replay: Replay.t() | nil,
           phase: :waiting | :streaming | :away | :ended,
           primes?: boolean(),
@@ -237,7 +236,8 @@ defmodule McpServer.Http.Session.Stream do
   def due(_stream, _mount), do: nil
 
   @doc """
-  Ends the response because the session ends here: a waiting client gets the status and body.
+  Ends the response because the session ends here: a waiting client gets the status and body, and one that reads a stream
+  gets the body as the last event. Without it, clients would wait for the answer.
 
   With `come_back?` the session continues on another node. From 2025-11-25 on the end of the session's stream tells
   where to resume, and after how long.
@@ -245,8 +245,8 @@ defmodule McpServer.Http.Session.Stream do
   @spec close(t(), HTTP.answer(), come_back? :: boolean()) :: :ok
   def close(%{exchange: nil}, _answer, _come_back?), do: :ok
 
-  def close(%{phase: :waiting, request_id: id} = stream, answer, _come_back?) do
-    {status, headers, body} = HTTP.answer_to(id, answer)
+  def close(%{phase: :waiting, asked: asked} = stream, answer, _come_back?) do
+    {status, headers, body} = HTTP.answer_to(asked, answer)
     Exchange.reply(stream.exchange, status, headers, body)
     :ok
   end
@@ -256,5 +256,11 @@ defmodule McpServer.Http.Session.Stream do
     Exchange.finish(stream.exchange)
   end
 
-  def close(stream, _answer, _come_back?), do: Exchange.finish(stream.exchange)
+  def close(%{asked: nil} = stream, _answer, _come_back?), do: Exchange.finish(stream.exchange)
+
+  def close(%{asked: asked} = stream, answer, _come_back?) do
+    {_status, _headers, body} = HTTP.answer_to(asked, answer)
+    Exchange.chunk(stream.exchange, HTTP.event(nil, body))
+    Exchange.finish(stream.exchange)
+  end
 end

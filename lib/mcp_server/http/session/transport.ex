@@ -61,7 +61,7 @@ defmodule McpServer.Http.Session.Transport do
   @impl true
   def event(transport, {:mcp_http_request, exchange, outcome, origin}) do
     with_exchange(transport, exchange, fn transport, exchange ->
-      about = {request_id(outcome), origin.events? and request?(outcome), Stream.now()}
+      about = {HTTP.asked(outcome), origin.events? and request?(outcome), Stream.now()}
       {stream, transport} = add(transport, exchange, about)
       {[{:admitted, stream, outcome, origin}], transport}
     end)
@@ -125,9 +125,6 @@ defmodule McpServer.Http.Session.Transport do
   defp request?({:batch, outcomes}), do: Enum.any?(outcomes, &request?/1)
   defp request?(_outcome), do: false
 
-  defp request_id({:request, request}), do: request.id
-  defp request_id(_batch_or_no_request), do: nil
-
   # No node opens the session again.
   defp end_for_good(transport) do
     # The tombstone must exist before another node can look for the session.
@@ -153,9 +150,9 @@ defmodule McpServer.Http.Session.Transport do
   def adopt(transport, holder, entry),
     do: add(transport, Exchange.adopt(holder), {entry.request.id, entry.events?, entry.since})
 
-  defp add(transport, exchange, {request_id, events?, since}) do
+  defp add(transport, exchange, {asked, events?, since}) do
     {number, streams} = StreamCollection.number(transport.streams)
-    stream = %{stream(transport, number, exchange, events?) | request_id: request_id, since: since}
+    stream = %{stream(transport, number, exchange, events?) | asked: asked, since: since}
 
     {number,
      arm(%{transport | streams: StreamCollection.put(streams, number, stream)}, Stream.due(stream, transport.mount))}
@@ -429,7 +426,7 @@ defmodule McpServer.Http.Session.Transport do
   # Answers requests that arrived while the session ended.
   defp refuse_late(answer) do
     receive do
-      {:mcp_http_request, exchange, outcome, _origin} -> refuse_late(exchange, request_id(outcome), answer)
+      {:mcp_http_request, exchange, outcome, _origin} -> refuse_late(exchange, HTTP.asked(outcome), answer)
       {:mcp_http_listen, exchange, _last_event} -> refuse_late(exchange, nil, answer)
       {:mcp_http_end, exchange} -> refuse_late(exchange, nil, answer)
     after
@@ -437,8 +434,8 @@ defmodule McpServer.Http.Session.Transport do
     end
   end
 
-  defp refuse_late(exchange, id, answer) do
-    {status, headers, body} = HTTP.answer_to(id, answer)
+  defp refuse_late(exchange, asked, answer) do
+    {status, headers, body} = HTTP.answer_to(asked, answer)
     Exchange.reply(exchange, status, headers, body)
     refuse_late(answer)
   end
