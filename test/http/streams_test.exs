@@ -247,6 +247,7 @@ defmodule McpServer.HttpStreamsTest do
       [{last, 1}] = take(peer, 1)
       HttpSession.delete(session)
       HttpScript.gone(call)
+      assert %{"id" => _id, "error" => %{"message" => "Session not found"}} = HttpClient.message(peer)
       assert HttpClient.message(peer) == :end
       assert HttpSession.status(session, get_stream([{"last-event-id", last}])) == 404
     end
@@ -302,6 +303,7 @@ defmodule McpServer.HttpStreamsTest do
       [{_id, 1}] = take(peer, 1)
       assert HttpSession.delete(session).status in [200, 204]
       HttpScript.gone(call)
+      assert %{"id" => _id, "error" => %{"message" => "Session not found"}} = HttpClient.message(peer)
       for peer <- [stream, peer], do: assert(HttpClient.message(peer) == :end)
     end
   end
