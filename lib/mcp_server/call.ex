@@ -10,23 +10,25 @@ defmodule McpServer.Call do
 
   alias McpServer.Call.{Events, Reaper, Trace}
   alias McpServer.{Callers, Catalog, Conn, Dispatch, Protocol, Request, ServerOptions, Tasks}
-  alias McpServer.Dispatch.ToolPlaces
+  alias McpServer.Dispatch.{Permission, ToolPlaces}
   alias McpServer.Native.Dirty
   alias McpServer.Protocol.Revision
   alias McpServer.Connection.Session
   alias McpServer.Quota.Client
 
   @enforce_keys [:connection, :revision]
-  defstruct [:connection, :pid, :revision, :progress_token, :log_level, tool_shares: []]
+  defstruct [:connection, :pid, :awaiting, :revision, :progress_token, :log_level, tool_shares: []]
 
   @typedoc """
-  `:pid` identifies the call at its connection, whichever process sends for it. `:log_level` is the request's level. It
+  `:pid` identifies the call at its connection, whichever process sends for it. `:awaiting` is the process that opens no
+  stream until the handler begins, because the answer may be a refusal with a status. `:log_level` is the request's level. It
   is `nil` in the session era, where the connection decides. `:tool_shares` are the parts of other limits that one tool
   may take.
   """
   @type t :: %__MODULE__{
           connection: pid(),
           pid: pid() | nil,
+          awaiting: pid() | nil,
           revision: String.t(),
           progress_token: Request.id() | nil,
           log_level: String.t() | nil,
@@ -71,6 +73,7 @@ defmodule McpServer.Call do
     Dirty.work_for(conn.principal, conn.peer)
     request = Request.with_client_terms(request)
     conn = conn(conn, request, connection, shares)
+    conn = if Permission.free?(catalog, request), do: conn, else: put_in(conn.call.awaiting, holder)
     Trace.log_with(Trace.metadata(conn))
 
     {outcome, reply} =
@@ -105,6 +108,15 @@ defmodule McpServer.Call do
         call: call
     }
   end
+
+  @doc "Tells who waits for it that the handler of the call begins."
+  @spec begun(Conn.t()) :: :ok
+  def begun(%Conn{call: %{awaiting: holder, pid: pid}}) when holder != nil do
+    send(holder, {:mcp_begun, pid})
+    :ok
+  end
+
+  def begun(_conn), do: :ok
 
   @doc """
   Ends the process of a call of a client. With `grace` 0 it is killed at once. Otherwise it gets a signal that it can trap,

@@ -135,6 +135,7 @@ defmodule McpServer.Connection do
   def handle_info({:mcp_ask, tag, pid, requests} = said, state),
     do: hear(state, pid, said, &Input.ask(&1, tag, pid, requests))
 
+  def handle_info({:mcp_begun, pid}, state), do: go_on(Calls.begun(state, pid))
   def handle_info({:mcp_hand_over, id}, state), do: settle(Calls.hand_over(state, id))
   def handle_info({:mcp_change, change}, state), do: go_on(Subscriptions.changed(state, change))
 

@@ -78,6 +78,7 @@ defmodule McpServer.Dispatch do
 
     with :ok <- judged(entry, request, conn),
          :ok <- Handler.permitted(entry, conn),
+         :ok <- Call.begun(conn),
          {:ok, asked, state} <- opened(catalog, request, conn),
          {:ok, answers} <- answers(request, asked) do
       call = %{catalog: catalog, request: request, entry: entry, handler: nil, max_bytes: max_bytes}

@@ -50,7 +50,8 @@ defmodule McpServer.HttpVm do
     call(vm, Logger, :configure, [[level: :none]])
     kind = options[:kind] || :listener
     if kind == :plug, do: load_plug(vm)
-    port = call(vm, __MODULE__, :serve, [kind, options[:serve] || []])
+    serve = Keyword.put(options[:serve] || [], :router, options[:router] || McpServer.HttpRouter)
+    port = call(vm, __MODULE__, :serve, [kind, serve])
     os_pid = to_string(call(vm, :os, :getpid, []))
     %{vm | server: %HttpServers{kind: kind, port: port}, os_pid: os_pid}
   end
@@ -140,12 +141,12 @@ defmodule McpServer.HttpVm do
 
   defp serve_here(:listener, options) do
     options = Keyword.put_new_lazy(options, :port, &free_port/0)
-    children = [{McpServer.HttpServer, options ++ [router: McpServer.HttpRouter]}]
+    children = [{McpServer.HttpServer, options}]
     {:ok, _supervisor} = Supervisor.start_link(children, strategy: :one_for_one, max_restarts: 10_000, name: __MODULE__)
     options[:port]
   end
 
-  defp serve_here(:plug, options), do: PlugServer.start(McpServer.HttpRouter, options)
+  defp serve_here(:plug, options), do: PlugServer.start(options[:router], options)
 
   @doc "`identify:` of a VM: the principal is the bearer token, or `nil` without one."
   def identify(request) do

@@ -20,7 +20,7 @@ defmodule McpServer.Connection.Calls do
     Waiting
   }
 
-  alias McpServer.Dispatch.{Answer, Failure, Handler, RunTimeTool}
+  alias McpServer.Dispatch.{Answer, Failure, Handler, Permission, RunTimeTool}
 
   @typedoc """
   * `:deadline` – in `State.now/0` time; a call that waits for the client has a separate one
@@ -202,7 +202,25 @@ defmodule McpServer.Connection.Calls do
     }
 
     Report.started(state, call, entry.request.repairs, entry.since)
-    run(state, call)
+    state = run(state, call)
+    if Permission.free?(catalog, request), do: state, else: tell(state, {:mcp_undecided, call.target})
+  end
+
+  @doc "The handler of a call begins, that a check of access came before."
+  @spec begun(State.t(), pid()) :: State.t()
+  def begun(%{calls: calls} = state, pid) do
+    case calls do
+      %{^pid => %{target: target}} -> tell(state, {:mcp_decided, target})
+      _ended -> state
+    end
+  end
+
+  # Only some transports open streams for slow calls, and none for one call of a batch.
+  defp tell(%{transport: {module, transport}} = state, message) do
+    case module.event(transport, message) do
+      {[], transport} -> %{state | transport: {module, transport}}
+      :unknown -> state
+    end
   end
 
   # One update, because the state has many fields.

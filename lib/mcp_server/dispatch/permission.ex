@@ -33,6 +33,16 @@ defmodule McpServer.Dispatch.Permission do
   end
 
   @doc """
+  Whether nothing of the application decides on a request before its handler begins. Requests about tasks and lists are
+  free: they wait for their answer, whatever is decided.
+  """
+  @spec free?(Catalog.t(), Request.t()) :: boolean()
+  def free?(%Catalog{server: %{context: context}}, _request) when context != nil, do: false
+  # An unknown name, which a hidden entry stands in for.
+  def free?(_catalog, %Request{index: nil, run_time: nil, stand_in: stand_in}) when stand_in != nil, do: false
+  def free?(catalog, request), do: not match?(%{access: _guarded}, Handler.entry(catalog, request))
+
+  @doc """
   Takes the time of the check whether an entry exists, for a name that no entry has. Functions that get arguments are not
   called: theirs have been checked for their own entry.
   """

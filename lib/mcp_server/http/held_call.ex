@@ -5,15 +5,30 @@ defmodule McpServer.Http.HeldCall do
   alias McpServer.Connection.Report
   alias McpServer.Dispatch
   alias McpServer.Call
-  alias McpServer.Dispatch.{Answer, Failure, Handler}
+  alias McpServer.Dispatch.{Answer, Failure, Handler, Permission}
   alias McpServer.Http.{Mount, SessionCall, Sink, StatelessCall}
-  alias McpServer.Protocol
+  alias McpServer.{Catalog, Protocol, Request}
 
   @type t :: StatelessCall.t() | SessionCall.t()
 
   @doc "Reports that the call has started. Calls over HTTP never wait for a place."
   @spec started(t(), [McpServer.Schema.Validator.repair()]) :: :ok
   def started(call, repairs), do: Report.started(source(call), call, repairs, call.started_at)
+
+  @doc """
+  When a request that takes this long gets a stream. While the application decides whether there is an answer, nobody
+  knows the status of the response.
+  """
+  @spec stream_at(Mount.t(), Catalog.t(), Request.t(), now :: integer()) :: integer() | :infinity
+  def stream_at(mount, catalog, request, now),
+    do: if(Permission.free?(catalog, request), do: now + mount.stream_after, else: :infinity)
+
+  @doc "The handler of the call begins."
+  @spec begun(t()) :: t()
+  def begun(%{stream_at: :infinity, origin: %{events?: true}, mount: mount} = call),
+    do: %{call | stream_at: Sink.now() + mount.stream_after}
+
+  def begun(call), do: call
 
   @doc "Reports how the call has ended, and its answer if there is one."
   @spec ended(t(), Dispatch.outcome() | :cancelled, Protocol.message() | nil) :: :ok

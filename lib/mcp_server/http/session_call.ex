@@ -92,7 +92,7 @@ defmodule McpServer.Http.SessionCall do
       timeout: timeout,
       deadline: now + timeout,
       started_at: Report.event_time(),
-      stream_at: if(events?, do: now + mount.stream_after, else: :infinity),
+      stream_at: if(events?, do: HeldCall.stream_at(mount, catalog, request, now), else: :infinity),
       bytes: Sink.argument_bytes(sink)
     }
 
@@ -179,6 +179,8 @@ defmodule McpServer.Http.SessionCall do
     Process.demonitor(call.monitor, [:flush])
     if first?(call), do: answer(%{call | logged: logged}, outcome, reply), else: pass_on(call, message)
   end
+
+  defp event({:mcp_begun, pid}, %{pid: pid} = call), do: call |> HeldCall.begun() |> await()
 
   defp event(message, call) do
     Sink.discard(message)

@@ -55,7 +55,7 @@ defmodule McpServer.Http.Sink do
 
   # The first elements of all messages to a process that holds a request.
   @own [:mcp_down, :mcp_ended, :mcp_notify, :mcp_pause, :mcp_ask, :mcp_change, :mcp_respond, :mcp_hook] ++
-         [:mcp_adopted, :mcp_session_down, :mcp_disconnect]
+         [:mcp_adopted, :mcp_session_down, :mcp_disconnect, :mcp_begun]
 
   def reply(%module{} = sink, 401, headers, body) do
     sink = if Refusal.invalid_token_challenge?(headers), do: sink |> release() |> delay_answer(), else: sink

@@ -4,7 +4,8 @@ defmodule McpServer.Http.StatelessCall do
   #
   # The call runs in a new monitored process, and its result is the exit reason. The holder waits in one receive for the
   # result, notifications, the peer's end and the next due time. The answer is JSON if it is the first message. A
-  # notification before the answer, or `stream_after` without one, opens a stream of events.
+  # notification before the answer, or `stream_after` without one, opens a stream of events. The time counts from the
+  # beginning of the handler if a check of access comes before it: a refusal has its own status.
 
   alias McpServer.{Call, Catalog, Conn, Protocol, Quota, Request}
   alias McpServer.Connection.{Calls, Report}
@@ -135,7 +136,8 @@ defmodule McpServer.Http.StatelessCall do
       timeout: timeout,
       deadline: now + timeout,
       started_at: started_at,
-      stream_at: if(events? and request.kind != :listen, do: now + mount.stream_after, else: :infinity)
+      stream_at:
+        if(events? and request.kind != :listen, do: HeldCall.stream_at(mount, catalog, request, now), else: :infinity)
     }
 
     HeldCall.started(call, request.repairs)
@@ -166,6 +168,7 @@ defmodule McpServer.Http.StatelessCall do
 
   defp event({:mcp_notify, tag, pid, condition, message}, %{pid: pid} = call), do: notify(call, tag, condition, message)
 
+  defp event({:mcp_begun, pid}, %{pid: pid} = call), do: call |> HeldCall.begun() |> await()
   defp event({:drain, until}, call), do: call |> ending(until) |> await()
 
   defp event(message, call) do

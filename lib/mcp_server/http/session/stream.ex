@@ -33,7 +33,8 @@ defmodule McpServer.Http.Session.Stream do
   * `:replay` – the stored events, once there is a stream
   * `:phase` – `:ended` is a stream whose answer was sent or stored
   * `:primes?` – whether a stream begins with an event that tells the client where to resume (2025-11-25)
-  * `:since`, `:moved_at` – when it began, and when bytes were last queued or sent (`now/0`)
+  * `:since`, `:moved_at` – when its call began, and when bytes were last queued or sent (`now/0`). `:infinity` until the
+    application has decided whether the call may begin: a refusal has its own status.
   * `:quiet_ms` – how long an open stream may be quiet
   * `:queued` – bytes not yet reported as sent; `:max_queued` – their maximum
   """
@@ -47,7 +48,7 @@ defmodule McpServer.Http.Session.Stream do
           primes?: boolean(),
           queued: non_neg_integer(),
           max_queued: pos_integer(),
-          since: integer(),
+          since: integer() | :infinity,
           quiet_ms: pos_integer(),
           moved_at: integer() | nil
         }
@@ -136,6 +137,14 @@ defmodule McpServer.Http.Session.Stream do
     :done
   end
 
+  @doc "The application decides whether the call of the stream may begin."
+  @spec undecided(t()) :: t()
+  def undecided(stream), do: %{stream | since: :infinity}
+
+  @doc "The call of the stream begins."
+  @spec decided(t()) :: t()
+  def decided(stream), do: %{stream | since: now()}
+
   @doc "Opens the stream of a slow request, or of a session."
   @spec open(t()) :: t()
   def open(stream), do: start(stream, opening(stream))
@@ -209,7 +218,7 @@ defmodule McpServer.Http.Session.Stream do
 
   @doc "Does what is due: opens a stream for a slow request, sends a keep-alive, or ends a stalled stream."
   @spec tick(t(), Mount.t(), integer()) :: t()
-  def tick(%{phase: :waiting, events?: true} = stream, mount, now) do
+  def tick(%{phase: :waiting, events?: true, since: since} = stream, mount, now) when since != :infinity do
     if now - stream.since >= mount.stream_after, do: open(stream), else: stream
   end
 
@@ -230,7 +239,9 @@ defmodule McpServer.Http.Session.Stream do
 
   @doc "When `tick/3` is due next."
   @spec due(t(), Mount.t()) :: integer() | nil
-  def due(%{phase: :waiting, events?: true} = stream, mount), do: stream.since + mount.stream_after
+  def due(%{phase: :waiting, events?: true, since: since}, mount) when since != :infinity,
+    do: since + mount.stream_after
+
   def due(%{phase: :streaming, queued: 0} = stream, _mount), do: stream.moved_at + stream.quiet_ms
   def due(%{phase: :streaming} = stream, mount), do: stream.moved_at + mount.stall_timeout
   def due(_stream, _mount), do: nil

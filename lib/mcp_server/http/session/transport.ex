@@ -106,6 +106,8 @@ defmodule McpServer.Http.Session.Transport do
   def event(transport, {{:mcp_exchange_down, ref}, _monitor, :process, _pid, _reason}),
     do: closed_by_peer(transport, ref)
 
+  def event(transport, {:mcp_undecided, key}), do: change(transport, key, &Stream.undecided/1)
+  def event(transport, {:mcp_decided, key}), do: change(transport, key, &Stream.decided/1)
   def event(transport, {:mcp_http_left, key}), do: left(transport, key)
   def event(transport, :mcp_http_tick), do: {[], tick(%{transport | timer: nil})}
 
@@ -238,6 +240,13 @@ defmodule McpServer.Http.Session.Transport do
     after_it = Stream.sent(stream, bytes)
     writable? = Stream.congested?(stream) and not Stream.congested?(after_it)
     {if(writable?, do: [{:writable, key}], else: []), put(transport, key, after_it)}
+  end
+
+  defp change(transport, key, fun) do
+    case StreamCollection.fetch(transport.streams, key) do
+      {:ok, stream} -> {[], put(transport, key, fun.(stream))}
+      :error -> {[], transport}
+    end
   end
 
   # The request continues, and its client may reconnect.
