@@ -9,7 +9,7 @@ use mcp_core::json::{Limits, check};
 use mcp_core::schema::{
     Change, Edit, Formats, Problem, SchemaError, SchemaLimits, SchemaOptions, Step, compile_with,
 };
-use serde_json::{Value, from_str};
+use serde_json::{Number, Value, from_str};
 
 use crate::worker::Worker;
 
@@ -154,12 +154,39 @@ pub fn judge(validator: &Validator, value: &Value) -> (bool, Result<(), Vec<Prob
     (validator.is_valid(value), validator.check(value))
 }
 
-/// The verdict of the crate without step counting; `None` if the crate refuses the schema.
+/// The verdict of the crate without step counting; `None` if the crate refuses the schema, or means
+/// another number.
 pub fn judge_uncounted(schema: &[u8], value: &Value) -> Option<bool> {
     let schema: Value = serde_json::from_slice(schema).ok()?;
+    if any(&schema, &is_fraction) && any(value, &is_large_float) {
+        return None;
+    }
     let validator = jsonschema::options()
         .with_pattern_options(PatternOptions::regex())
         .should_validate_formats(false)
         .build(&schema);
     Some(validator.ok()?.is_valid(value))
+}
+
+/// A `multipleOf` may be one.
+fn is_fraction(number: &Number) -> bool {
+    number.as_f64().is_some_and(|value| value.fract() != 0.0)
+}
+
+/// A [`Value`] keeps the nearest float of an integer beyond 64 bits. To the crate the float is its
+/// bits, to the library the digits that write it: 7.7e54 is a multiple of 5.5 only as digits.
+fn is_large_float(number: &Number) -> bool {
+    number.is_f64()
+        && number
+            .as_f64()
+            .is_some_and(|value| value.abs() >= 2_f64.powi(53))
+}
+
+fn any(value: &Value, is: &impl Fn(&Number) -> bool) -> bool {
+    match value {
+        Value::Number(number) => is(number),
+        Value::Array(items) => items.iter().any(|item| any(item, is)),
+        Value::Object(members) => members.values().any(|member| any(member, is)),
+        _ => false,
+    }
 }
