@@ -425,7 +425,8 @@ defmodule McpServer.HttpAuthTest do
       :ok = Issuer.stall(context.issuer)
       for _waiting <- 1..250, do: start_supervised!({Task, fn -> Keys.newer_keys(source, 1) end}, id: make_ref())
       assert eventually(fn -> length(:sys.get_state(process).waiting) == 250 end)
-      assert Keys.newer_keys(source, 1) == {:ok, keys}
+      assert Keys.newer_keys(source, 1) == {:error, {:unavailable, 5}}
+      assert Keys.keys(source) == {:ok, keys}
       assert %{fetch: monitor, waiting: waiting} = :sys.get_state(process)
       assert {is_reference(monitor), length(waiting)} == {true, 250}
       :ok = Keys.forget(source)
@@ -451,6 +452,32 @@ defmodule McpServer.HttpAuthTest do
       # Known keys stay valid.
       Issuer.fail(context.issuer)
       assert {200, nil, _message} = ask(server, bearer(token(context, subject: "bob")))
+    end
+
+    # Earlier, such a token got 401, and its client dropped it and could not log in again.
+    on_both "that does not tell its new keys: 503 for tokens of these keys, until it does", context do
+      for hide <- [&Issuer.fail/1, &Issuer.stall/1] do
+        server = serve(context, min_refresh: 1, wait: 100)
+        before = token(context)
+        assert {200, nil, _message} = ask(server, bearer(before))
+        # Until `min_refresh` has passed, the keys count as those that the issuer has.
+        asked = System.monotonic_time(:second)
+        eventually(fn -> System.monotonic_time(:second) > asked end)
+        :ok = Issuer.rotate(context.issuer)
+        rotated = token(context)
+        hide.(context.issuer)
+
+        for _time <- 1..2 do
+          assert {503, nil, message} = ask(server, bearer(rotated))
+          assert message["error"] == %{"code" => -32603, "message" => "The token cannot be checked now"}
+        end
+
+        assert {200, nil, _message} = ask(server, bearer(before))
+        # A fetch that hangs ends with its process.
+        Keys.forget_url(context.url)
+        Issuer.recover(context.issuer)
+        eventually(fn -> match?({200, nil, _message}, ask(server, bearer(rotated))) end)
+      end
     end
   end
 

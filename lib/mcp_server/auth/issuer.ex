@@ -55,12 +55,13 @@ defmodule McpServer.Auth.Issuer do
     end
   end
 
-  @doc "The keys after `generation`, because a token names a key that this generation lacks."
+  @doc """
+  The keys after `generation`, because a token names a key that this generation lacks. The same generation means that the
+  issuer has no such key: a fetch has shown it, less than `min_refresh` ago. Until one has, the keys are unavailable.
+  """
   @spec newer_keys(source(), generation :: pos_integer(), most()) ::
           {:ok, keys()} | Processes.unavailable()
-  def newer_keys(source, generation, most \\ :any) do
-    with {:error, _unavailable} <- ask(source, {:newer, generation, most}), do: keys(source, most)
-  end
+  def newer_keys(source, generation, most \\ :any), do: ask(source, {:newer, generation, most})
 
   @doc "For how many seconds the known keys are valid."
   @spec seconds_left(source()) :: non_neg_integer()
@@ -124,17 +125,19 @@ defmodule McpServer.Auth.Issuer do
     known = known(state)
     too_early? = state.retry_at != nil and now() < state.retry_at
     # The keys may have arrived meanwhile.
-    if too_early? or match?({:ok, _keys}, known), do: {:reply, known, state}, else: state |> fetch() |> wait(from, most)
+    if too_early? or match?({:ok, _keys}, known),
+      do: {:reply, known, state},
+      else: state |> fetch() |> wait({:keys, from}, most, @max_waiting)
   end
 
-  def handle_call({:keys, most}, from, state), do: wait(state, from, most)
+  def handle_call({:keys, most}, from, state), do: wait(state, {:keys, from}, most, @max_waiting)
 
   def handle_call({:newer, generation, most}, from, state) do
     cond do
       state.generation != generation -> {:reply, known(state), state}
-      state.fetch != nil and room?(state, most, @max_waiting_for_newer) -> wait(state, from, most)
-      state.fetch != nil or now() - state.fetched_at < state.source.min_refresh -> {:reply, known(state), state}
-      true -> state |> fetch() |> wait(from, most)
+      state.fetch != nil -> wait(state, {:newer, from}, most, @max_waiting_for_newer)
+      now() - state.fetched_at < state.source.min_refresh -> {:reply, newest(state), state}
+      true -> state |> fetch() |> wait({:newer, from}, most, @max_waiting_for_newer)
     end
   end
 
@@ -142,9 +145,9 @@ defmodule McpServer.Auth.Issuer do
   defp room?(state, :any, usual), do: length(state.waiting) < usual
   defp room?(state, most, usual), do: length(state.waiting) < min(most, usual)
 
-  defp wait(state, from, most) do
-    if room?(state, most, @max_waiting),
-      do: {:noreply, %{state | waiting: [from | state.waiting]}},
+  defp wait(state, waiting, most, usual) do
+    if room?(state, most, usual),
+      do: {:noreply, %{state | waiting: [waiting | state.waiting]}},
       else: {:reply, unavailable(), state}
   end
 
@@ -165,7 +168,9 @@ defmodule McpServer.Auth.Issuer do
         _crash -> failed(state, "the fetch crashed")
       end
 
-    for from <- state.waiting, do: GenServer.reply(from, known(state))
+    for {question, from} <- state.waiting,
+        do: GenServer.reply(from, if(question == :keys, do: known(state), else: newest(state)))
+
     {:noreply, %{state | waiting: []}}
   end
 
@@ -214,6 +219,10 @@ defmodule McpServer.Auth.Issuer do
       [] -> unavailable()
     end
   end
+
+  # After a failed fetch nobody knows whether the issuer has other keys.
+  defp newest(%{failures: 0} = state), do: known(state)
+  defp newest(_failed), do: unavailable()
 
   defp now, do: System.monotonic_time(:second)
 end
