@@ -132,11 +132,12 @@ defmodule McpServer.Protocol do
     |> encoded()
   end
 
+  # What a handler has read may be for this client alone, and old in a moment.
   def result(%Catalog{} = catalog, %Request{} = request, %ReadResult{ttl_ms: nil} = read),
-    do: result(catalog, request, %{read | ttl_ms: catalog.server.ttl})
+    do: result(catalog, request, %{read | ttl_ms: 0})
 
   def result(%Catalog{} = catalog, %Request{} = request, %ReadResult{cache_scope: nil} = read),
-    do: result(catalog, request, %{read | cache_scope: catalog.server.cache_scope})
+    do: result(catalog, request, %{read | cache_scope: "private"})
 
   def result(%Catalog{} = catalog, %Request{} = request, %GetResult{} = result) do
     with {:ok, result} <- SystemRole.replace(catalog, result), do: encode_result(catalog, request, result)

@@ -86,8 +86,9 @@ end
 defmodule McpServer.Resource.ReadResult do
   @moduledoc """
   The result of reading a resource: `contents`, a list of `McpServer.Resource.Content` or maps (required), and `_meta`.
-  For clients of revision 2026-07-28, `ttl_ms` (how long the answer may be cached, in milliseconds) and `cache_scope`
-  (`"public"` or `"private"`) override the router's.
+  For clients of revision 2026-07-28, `ttl_ms` is how long the answer may be cached, in milliseconds, by default 0; and
+  `cache_scope` is who may share it, by default `"private"`. With `"public"` caches may give it to all users: a resource
+  that only some may read must not have it. The `ttl:` and `cache_scope:` of a router are for its lists.
 
       iex> content = McpServer.Resource.Content.new(uri: "file:///a.txt", text: "hi")
       iex> McpServer.Resource.ReadResult.new(contents: [content]).contents == [content]

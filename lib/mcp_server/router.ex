@@ -41,7 +41,7 @@ defmodule McpServer.Router do
   | `title:`, `description:`, `website_url:`, `icons:` | more details of the server (since revision 2025-11-25) | |
   | `instructions:` | guidance for the model | |
   | `ttl:` | how long clients may keep a list, in milliseconds (2026-07-28) | `0` |
-  | `cache_scope:` | who may share a kept list: `:private` or `:public` (2026-07-28) | `:private` |
+  | `cache_scope:` | who may share a kept list: `:private` or `:public` (2026-07-28); what was filtered or computed for one client is always private | `:private` |
   | `page_size:` | entries per page of a list | `1000` |
   | `schema_limits:` | limits of a tool's schemas and of validation, as in `McpServer.Schema.Validator.compile/2` | its defaults |
   | `template_limits:` | `max_bytes:` of a URI template and of a URI matched against it, `max_variables:` | `8_192`, `32` |

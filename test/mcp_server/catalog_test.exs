@@ -28,6 +28,12 @@ defmodule McpServer.CatalogTest do
     end
   end
 
+  defmodule Shared do
+    use McpServer.Router, ttl: 60_000, cache_scope: :public
+
+    def list_tools(_conn), do: {:ok, []}
+  end
+
   defp ask(router, revision, method, params \\ %{}) do
     params =
       if revision == "2026-07-28",
@@ -89,6 +95,15 @@ defmodule McpServer.CatalogTest do
 
     assert {:ok, reply} = Protocol.result(catalog, request, tools)
     assert %{"result" => %{"tools" => [%{"name" => "everyone"}]}} = McpServer.JSON.decode!(IO.iodata_to_binary(reply))
+  end
+
+  # Earlier, the `cache_scope:` of a router held for them too.
+  test "a list that the router computes is shared by nobody" do
+    assert {:request, %{kind: :list_tools} = request} = ask(Shared, "2026-07-28", "tools/list")
+    {:ok, reply} = Protocol.result(Catalog.fetch(Shared), request, [])
+
+    assert %{"ttlMs" => 60_000, "cacheScope" => "private"} =
+             McpServer.JSON.decode!(IO.iodata_to_binary(reply))["result"]
   end
 
   test "lists of the newest revision say how long they may be kept" do

@@ -111,15 +111,16 @@ defmodule McpServer.ProtocolTest do
     assert [%{"text" => ^text}] = reply["result"]["content"]
   end
 
-  test "a read takes the server's caching where it says nothing" do
+  # Earlier, a read took the caching of the router's lists: a shared cache gave what one user had read to others.
+  test "a read is kept by nobody where it says nothing" do
     request = request(kind: :resource, method: "resources/read")
 
     read = fn fields ->
       decode(Protocol.result(Catalog.fetch(Weather), request, struct!(%ReadResult{contents: []}, fields)))["result"]
     end
 
-    assert %{"ttlMs" => 5_000, "cacheScope" => "public"} = read.([])
-    assert %{"ttlMs" => 7, "cacheScope" => "private"} = read.(ttl_ms: 7, cache_scope: "private")
+    assert %{"ttlMs" => 0, "cacheScope" => "private"} = read.([])
+    assert %{"ttlMs" => 7, "cacheScope" => "public"} = read.(ttl_ms: 7, cache_scope: "public")
   end
 
   test "the end of a subscription names it" do

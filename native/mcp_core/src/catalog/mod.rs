@@ -197,15 +197,10 @@ impl<J: Json> Catalog<J> {
         if page >= pages.count {
             return None;
         }
-        // The list is specific to one client, so no other client may share it.
-        let caching = Caching {
-            scope: CacheScope::Private,
-            ..self.caching
-        };
         let frame = PageFrame {
             kind,
             revision,
-            caching,
+            caching: self.caching_for_one(),
             extras: self.extras(revision),
         };
         let next = pages.next(page);
@@ -302,10 +297,18 @@ impl<J: Json> Catalog<J> {
         self.extras.at(revision)
     }
 
-    /// The caching members that a result of `revision` must have; `None` before 2026-07-28.
+    /// The caching members of a list that was made for one client; `None` before 2026-07-28.
     #[must_use]
     pub fn caching(&self, revision: Revision) -> Option<Caching> {
-        (revision.era() == Era::Stateless).then_some(self.caching)
+        (revision.era() == Era::Stateless).then(|| self.caching_for_one())
+    }
+
+    /// No other client may share what was made for one.
+    const fn caching_for_one(&self) -> Caching {
+        Caching {
+            ttl_ms: self.caching.ttl_ms,
+            scope: CacheScope::Private,
+        }
     }
 
     /// The tool with this name, and its index.
