@@ -178,11 +178,19 @@ defmodule McpServer.Catalog do
     [:tool_handlers, :prompt_handlers, :resource_handlers, :template_handlers]
     |> Enum.reduce_while({:ok, %{}}, fn key, {:ok, tuples} ->
       case resolved(Tuple.to_list(router.__mcp__(key)), []) do
-        {:ok, entries} -> {:cont, {:ok, Map.put(tuples, key, List.to_tuple(entries))}}
+        {:ok, entries} -> {:cont, {:ok, Map.put(tuples, key, entries |> guarded(router) |> List.to_tuple())}}
         {:error, text} -> {:halt, {:error, text}}
       end
     end)
   end
+
+  # A `context:` may refuse any request, and then tells nothing of its entry. So the core prepares both answers for each,
+  # as for an entry with a rule. An empty rule allows all clients.
+  defp guarded(entries, router), do: if(context?(router), do: Enum.map(entries, &with_rule/1), else: entries)
+
+  defp with_rule(%{access: %{rule: nil} = access} = entry), do: %{entry | access: %{access | rule: []}}
+  defp with_rule(%{access: _with_rule} = entry), do: entry
+  defp with_rule(open), do: Map.put(open, :access, %{rule: [], checks: []})
 
   defp resolved([], resolved), do: {:ok, Enum.reverse(resolved)}
 

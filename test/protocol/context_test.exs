@@ -63,6 +63,29 @@ defmodule McpServer.Protocol.ContextTest.Router do
   end
 end
 
+defmodule McpServer.Protocol.ContextTest.Strict do
+  @moduledoc false
+  use McpServer.Router, name: "strict", context: {McpServer.Protocol.ContextTest.Context, :context}
+
+  alias McpServer.Protocol.ContextTest.Handlers
+
+  prompt "strict", "Says the role", completion: false do
+    argument "name", "A name", required: true
+    get Handlers, :get
+  end
+
+  tool "typed", "For all", Handlers, :run do
+    input_field "cents", "How much", :integer, required: true
+  end
+
+  tool "sampler", "For all", Handlers, :run, requires: [:sampling]
+
+  resource "of", "role://of/{name}" do
+    read Handlers, :read
+    complete Handlers, :complete
+  end
+end
+
 defmodule McpServer.Protocol.ContextTest do
   # `context:` of a router: one function that fills the conn of each request, whatever carries the request.
   use McpServer.RouterCase, async: true
@@ -72,7 +95,7 @@ defmodule McpServer.Protocol.ContextTest do
   import McpServer.TestLog, only: [with_log: 1]
 
   alias McpServer.{Conn, HttpClient, HttpServers, HttpSession, Tasks}
-  alias McpServer.Protocol.ContextTest.Router
+  alias McpServer.Protocol.ContextTest.{Router, Strict}
   alias McpServer.Test.Client
 
   @eras ["2025-11-25", "2026-07-28"]
@@ -196,6 +219,38 @@ defmodule McpServer.Protocol.ContextTest do
       end
 
     assert [%{"error" => %{"code" => -32603, "message" => "This account is closed"}}] = Enum.uniq(answers)
+  end
+
+  # Earlier, a client that was refused learned by other answers which entries there are, and their arguments.
+  for revision <- @eras do
+    @revision revision
+
+    test "it refuses faulty requests and unknown names alike, #{revision}" do
+      {of_prompt, of_template} = {&%{"type" => "ref/prompt", "name" => &1}, &%{"type" => "ref/resource", "uri" => &1}}
+      complete = &{"completion/complete", %{"ref" => &1, "argument" => %{"name" => &2, "value" => ""}}}
+
+      requests = [
+        {"tools/call", %{"name" => "typed", "arguments" => %{"cents" => "many"}}},
+        {"tools/call", %{"name" => "typed", "arguments" => %{}}},
+        {"tools/call", %{"name" => "sampler", "arguments" => %{}}},
+        {"tools/call", %{"name" => "absent", "arguments" => %{}}},
+        {"prompts/get", %{"name" => "strict"}},
+        {"prompts/get", %{"name" => "absent"}},
+        {"resources/read", %{"uri" => "role://of/ada"}},
+        {"resources/read", %{"uri" => "role://absent"}},
+        complete.(of_prompt.("strict"), "name"),
+        complete.(of_prompt.("strict"), "absent"),
+        complete.(of_prompt.("absent"), "name"),
+        complete.(of_template.("role://of/{name}"), "name"),
+        complete.(of_template.("role://absent/{name}"), "name")
+      ]
+
+      for {method, params} <- requests do
+        client = Client.open(Strict, as_client("closed", @revision))
+        assert {method, params, {:error, error}} = {method, params, Client.call(client, method, params)}
+        assert {method, params, error} == {method, params, %{"code" => -32603, "message" => "This account is closed"}}
+      end
+    end
   end
 
   test "one that raises or returns no conn fails the request, and the log says why" do
