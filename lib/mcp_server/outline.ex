@@ -105,13 +105,15 @@ defmodule McpServer.Outline do
   @doc """
   The message of an exception, without the terms that caused it, on one line.
 
-  The message of a `RuntimeError` stays, because its author wrote it. In other messages quoted parts are removed,
-  because they can be terms.
+  The message of a `RuntimeError` stays, because its author wrote it. Of other messages the first line stays without
+  quoted parts, because they can be terms. A database tells rows in its message: its code, table and constraint stay.
 
       iex> McpServer.Outline.message(%MatchError{term: {:error, "secret"}})
       "no match of right hand side value: {:error, #String<6 bytes>}"
       iex> McpServer.Outline.message(%ArgumentError{message: ~s(cannot parse "secret" as date)})
       ~s(cannot parse "..." as date)
+      iex> McpServer.Outline.message(%ArgumentError{message: "attempted to update a stale struct:\\n\\n%User{id: 7}"})
+      "attempted to update a stale struct: ..."
   """
   @spec message(Exception.t()) :: String.t()
   def message(exception), do: exception |> said() |> line()
@@ -136,7 +138,27 @@ defmodule McpServer.Outline do
   defp said(%module{} = exception) when module in [FunctionClauseError, UndefinedFunctionError, RuntimeError],
     do: text(exception)
 
-  defp said(exception), do: exception |> text() |> without_quoted()
+  # The exceptions of Postgrex, MyXQL and Tds. Names of a schema are no data.
+  defp said(%{__exception__: true, postgres: %{code: code} = error}),
+    do: Enum.join(["postgres: #{code(code)}" | named(error, [:table, :column, :constraint])], ", ")
+
+  defp said(%{__exception__: true, mysql: %{name: name, code: code}}), do: "mysql: #{code(name)}, #{code(code)}"
+  defp said(%{__exception__: true, mssql: %{number: number}}), do: "mssql: error #{code(number)}"
+
+  defp said(exception), do: exception |> text() |> without_quoted() |> first_line()
+
+  defp code(code) when is_atom(code), do: Atom.to_string(code)
+  defp code(code), do: of(code)
+
+  defp named(error, keys), do: for(key <- keys, name = error[key], is_binary(name), do: "#{key} #{name}")
+
+  # Further lines are a library's inspected structs, or the details of a database.
+  defp first_line(text) do
+    case String.split(text, "\n", parts: 2) do
+      [line, rest] -> if String.trim(rest) == "", do: line, else: line <> " ..."
+      [line] -> line
+    end
+  end
 
   # `message/1` of a user's exception is user code, so its text may be long or invalid.
   defp text(exception) do
