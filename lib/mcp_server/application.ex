@@ -41,6 +41,7 @@ defmodule McpServer.Application do
           McpServer.Call.Reaper,
           {McpServer.Quota.Keeper, &McpServer.Call.Reaper.ended/1},
           McpServer.Once,
+          McpServer.Auth.Tenants.Places,
           McpServer.Dispatch.ToolPlaces,
           McpServer.SessionStore.ETS,
           McpServer.Tasks.Server,

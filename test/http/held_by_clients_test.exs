@@ -5,7 +5,7 @@ defmodule McpServer.HttpHeldByClientsTest do
 
   import McpServer.HttpRequests
 
-  alias McpServer.{Census, HttpVm, RestServers}
+  alias McpServer.{Census, HttpVm, JSON, RestServers}
   alias McpServer.Census.Servers
   alias McpServer.Quota.Kinds
   alias McpServer.Test.{Issuer, Proof}
@@ -33,6 +33,7 @@ defmodule McpServer.HttpHeldByClientsTest do
     {:table, McpServer.DualResponse.Store.ETS} => [:results, :result_bytes],
     {:table, McpServer.DualResponse.Rest.Pages} => [:page_bytes],
     {:table, McpServer.Auth.Cache} => [:tokens],
+    {:table, McpServer.Auth.Tenants} => [:tenants],
     {:table, McpServer.Changes.Streams} => [:sessions, :streams, :subscription_bytes],
     {:table, McpServer.Changes.Wanted} => [:sessions, :streams, :subscription_bytes],
     {:table, McpServer.Once} => [:proofs, :consents],
@@ -44,6 +45,7 @@ defmodule McpServer.HttpHeldByClientsTest do
     {:process, McpServer.DualResponse.Rest.Stream} => [:requests],
     {:process, McpServer.Auth.Introspector} => [:introspections],
     {:state, McpServer.Auth.Introspector} => [:introspections],
+    {:state, McpServer.Auth.Tenants.Places} => [:tenants],
     {:state, McpServer.HttpServer} => [:connections],
     {:state, McpServer.Http.Sessions} => [:sessions],
     {:state, McpServer.Tasks.Server} => [:tasks],
@@ -97,6 +99,7 @@ defmodule McpServer.HttpHeldByClientsTest do
     stored(server, name)
     before_identity(server)
     with_token(protected, issuer, name)
+    naming(protected, n)
   end
 
   defp bearer(name), do: [{"authorization", "Bearer #{name}"}]
@@ -161,6 +164,13 @@ defmodule McpServer.HttpHeldByClientsTest do
     token = Issuer.token(issuer, subject: name, audience: Servers.resource(), key: key)
     headers = [{"authorization", "DPoP " <> token}, {"dpop", Proof.new(key, "POST", Servers.resource(), token)}]
     assert {%{status: 200}, _list} = HttpClient.exchange(server, with_headers(modern("tools/list"), headers))
+  end
+
+  # A token without a signature names a tenant.
+  defp naming(server, n) do
+    parts = [JSON.encode!(%{"alg" => "ES256"}), JSON.encode!(%{"iss" => "http://localhost:9/#{n}"}), <<0::512>>]
+    token = Enum.map_join(parts, ".", &Base.url_encode64(&1, padding: false))
+    assert {%{status: 401}, _list} = HttpClient.exchange(server, as(modern("tools/list"), token))
   end
 
   defp introspected(server, issuer, n) do

@@ -3,7 +3,9 @@ defmodule McpServer.HttpTenantsTest do
   use McpServer.HttpCase, async: true
 
   alias McpServer.Auth.Issuer, as: Keys
-  alias McpServer.HttpRouter
+  alias McpServer.Auth.{Plan, Tenants}
+  alias McpServer.Auth.Tenants.Places
+  alias McpServer.{FromAddress, HttpRouter}
   alias McpServer.Test.Issuer
 
   @resource "http://localhost/mcp"
@@ -116,20 +118,213 @@ defmodule McpServer.HttpTenantsTest do
     refute_received {:asked, _issuer}
   end
 
-  test "at most 100 are kept, and of a plan that has gone none" do
-    keys = [%{"kty" => "OKP", "crv" => "Ed25519", "x" => "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]
-    known = fn _issuer -> {:ok, keys: keys} end
-    auth = [resource: @resource, issuers: known, metadata: %{authorization_servers: ["https://login.example"]}]
-    plan = McpServer.Auth.Plan.new!("the test", auth)
-    assert McpServer.Auth.Plan.document(plan)["authorization_servers"] == ["https://login.example"]
-    mine = fn -> Enum.count(:ets.tab2list(McpServer.Auth.Tenants), &match?({{id, _}, _, _} when id == plan.id, &1)) end
+  # A token without a valid signature, that anybody can write.
+  defp unsigned(issuer) do
+    [%{"alg" => "ES256", "kid" => "k"}, %{"iss" => issuer}]
+    |> Enum.map(&McpServer.JSON.encode!/1)
+    |> Enum.concat([<<0::512>>])
+    |> Enum.map_join(".", &Base.url_encode64(&1, padding: false))
+  end
 
-    for n <- 1..101,
-        do: assert({:ok, {_policy, {:fixed, _keys}}} = McpServer.Auth.Tenants.fetch(plan, "https://#{n}.example"))
+  defp invented(n), do: "http://localhost:9/t#{n}"
 
-    assert mine.() == 100
-    McpServer.Auth.Tenants.clear(plan)
-    assert mine.() == 0
+  # The tenants of a plan, without their keys.
+  defp rows(plan_id), do: :ets.select_count(Tenants, [{{{plan_id, :_}, :_, :_, :_}, [], [true]}])
+  # The plan of the test's server, which is the only one with this issuer.
+  defp plan_of(issuer), do: [{{{:"$1", issuer}, :_, :_, :_}, [], [:"$1"]}] |> then(&:ets.select(Tenants, &1)) |> hd()
+
+  # A function that accepts everything, and tells the test.
+  defp all(test \\ self()) do
+    fn issuer ->
+      send(test, {:asked, issuer})
+      {:ok, []}
+    end
+  end
+
+  # Earlier, such tokens pushed out the keys of tenants in use, and with them what these keys had verified.
+  on_both "that was proven stays, whatever is named in tokens without a signature", %{kind: kind} = context do
+    %{urls: urls, issuers: issuers} = context
+    server = serve(kind, issuer: urls.own, issuers: all())
+    one = for name <- ["ada", "bob"], do: token(issuers.one, subject: name)
+    for token <- one, do: assert({200, nil, _message} = ask(server, token))
+    assert Issuer.fetches(issuers.one) == 1
+
+    1..300
+    |> Task.async_stream(&ask(server, unsigned(invented(&1))), max_concurrency: 30, timeout: 60_000)
+    |> Enum.each(fn {:ok, {status, _challenge, _message}} -> assert status in [401, 503] end)
+
+    for token <- [token(issuers.one, subject: "cyd") | one], do: assert({200, nil, _message} = ask(server, token))
+    assert Issuer.fetches(issuers.one) == 1
+    one = urls.one
+    assert_received {:asked, ^one}
+    refute_received {:asked, ^one}
+  end
+
+  # Earlier, callers at the same time dropped the same row, and each added one.
+  on_both "there are at most 100 that tokens only name, also of 200 at once", %{kind: kind} = context do
+    %{urls: urls, issuers: issuers} = context
+    test = self()
+
+    together = fn issuer ->
+      send(test, {:asked, issuer, self()})
+      if issuer != urls.one, do: receive(do: (:go -> :ok))
+      {:ok, []}
+    end
+
+    server = serve(kind, issuer: urls.own, issuers: together)
+    assert {200, nil, _message} = ask(server, token(issuers.one))
+    tasks = for n <- 1..200, do: Task.async(fn -> ask(server, unsigned(invented(n))) end)
+
+    waiting =
+      for n <- 1..200 do
+        issuer = invented(n)
+        assert_receive {:asked, ^issuer, process}, 60_000
+        process
+      end
+
+    for process <- waiting, do: send(process, :go)
+    statuses = for {status, _challenge, _message} <- Task.await_many(tasks, 60_000), do: status
+    # The proven one has a place of its own.
+    assert rows(plan_of(urls.one)) == 101
+    assert Enum.frequencies(statuses) == %{401 => 100, 503 => 100}
+  end
+
+  on_both "that is only named keeps its place while its keys may be fetched", %{kind: kind, urls: urls} do
+    server = serve(kind, issuer: urls.own, issuers: all())
+    for n <- 1..100, do: assert({401, _challenge, _message} = ask(server, unsigned(invented(n))))
+    unavailable = %{"jsonrpc" => "2.0", "error" => %{"code" => -32603, "message" => "The token cannot be checked now"}}
+    assert ask(server, unsigned(invented(101))) == {503, nil, unavailable}
+    for n <- 1..101, issuer = invented(n), do: assert_received({:asked, ^issuer})
+    for n <- 1..100, do: assert({401, _challenge, _message} = ask(server, unsigned(invented(n))))
+    refute_received {:asked, _issuer}
+
+    # After this time the oldest one gives way.
+    test = self()
+
+    impatient = fn issuer ->
+      send(test, {:asked, issuer})
+      {:ok, wait: 1}
+    end
+
+    server = serve(kind, issuer: urls.own, issuers: impatient)
+    for n <- 1..100, do: assert({401, _challenge, _message} = ask(server, unsigned(invented(n))))
+    eventually(fn -> elem(ask(server, unsigned(invented(101))), 0) == 401 end)
+    for n <- 1..100, issuer = invented(n), do: assert_received({:asked, ^issuer})
+    assert {401, _challenge, _message} = ask(server, unsigned(invented(100)))
+    hundredth = invented(100)
+    refute_received {:asked, ^hundredth}
+    first = invented(1)
+    eventually(fn -> elem(ask(server, unsigned(first)), 0) == 401 end)
+    assert_received {:asked, ^first}
+  end
+
+  # Earlier, an address could displace what others had named.
+  test "that an address has named goes when this address names more than its share", %{urls: urls} do
+    auth = [resource: @resource, issuer: urls.own, issuers: all()]
+    server = FromAddress.start(router: HttpRouter, auth: auth)
+
+    name = fn address, n ->
+      headers = [{"authorization", "Bearer " <> unsigned(invented(n))}, {"x-from", address}]
+      assert {%{status: 401}, _list} = HttpClient.exchange(server, with_headers(modern_call("granted"), headers))
+    end
+
+    asked? = fn n ->
+      issuer = invented(n)
+
+      receive do
+        {:asked, ^issuer} -> true
+      after
+        0 -> false
+      end
+    end
+
+    for {address, n} <- [{"198.51.100.3", 1}, {"192.0.2.7", 2}, {"198.51.100.3", 2}], do: name.(address, n)
+    for n <- 3..120, do: name.("192.0.2.7", n)
+    assert Enum.filter(1..120, asked?) == Enum.to_list(1..120)
+
+    # Both that this one has named, and the last twelve of the other.
+    for n <- [1, 2], do: name.("198.51.100.3", n)
+    for n <- 109..120, do: name.("192.0.2.7", n)
+    assert Enum.filter(1..120, asked?) == []
+    name.("192.0.2.7", 108)
+    assert Enum.filter(1..120, asked?) == [108]
+  end
+
+  @keys [%{"kty" => "OKP", "crv" => "Ed25519", "x" => "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]
+  @login %{authorization_servers: ["https://login.example"]}
+
+  # A plan whose function accepts everything, and tells the test. Fixed keys need no time to be fetched.
+  defp plan do
+    test = self()
+
+    known = fn issuer ->
+      send(test, {:asked, issuer})
+      {:ok, keys: @keys}
+    end
+
+    Plan.new!("the test", resource: @resource, issuers: known, metadata: @login)
+  end
+
+  defp name(plan, issuer), do: assert({:ok, {_policy, {:fixed, _keys}}} = Tenants.fetch(plan, issuer, nil))
+
+  test "at most 100 that are only named are kept, and of a plan that has gone none" do
+    plan = plan()
+    assert Plan.document(plan)["authorization_servers"] == ["https://login.example"]
+    for n <- 1..101, do: name(plan, invented(n))
+    assert rows(plan.id) == 100
+    Tenants.clear(plan)
+    assert rows(plan.id) == 0
+  end
+
+  test "at most 100 proven ones are kept, and the one that is used least goes" do
+    plan = plan()
+
+    prove = fn n ->
+      name(plan, invented(n))
+      assert Tenants.verified(plan, invented(n)) == :ok
+      assert_received {:asked, _issuer}
+    end
+
+    for n <- 1..100, do: prove.(n)
+    for n <- 201..299, do: name(plan, invented(n))
+    assert rows(plan.id) == 199
+    for n <- 201..299, issuer = invented(n), do: assert_received({:asked, ^issuer})
+
+    # The answer about one is not valid any more, as after 300 seconds.
+    past = System.monotonic_time(:second) - 1
+    for n <- [7, 8], do: true = :ets.update_element(Tenants, {plan.id, invented(n)}, {3, past})
+    name(plan, invented(8))
+    assert_received {:asked, _renewed}
+    prove.(101)
+    for n <- [8 | Enum.to_list(201..299)], do: assert(:ets.member(Tenants, {plan.id, invented(n)}))
+    gone = fn -> for n <- 1..102, not :ets.member(Tenants, {plan.id, invented(n)}), do: n end
+    assert gone.() == [7, 102]
+    prove.(102)
+    assert gone.() == [1, 7]
+    Tenants.clear(plan)
+  end
+
+  test "that was displaced while its token was verified comes back as a proven one" do
+    plan = plan()
+    for n <- 1..101, do: name(plan, invented(n))
+    Tenants.verified(plan, invented(1))
+    for n <- 201..300, do: name(plan, invented(n))
+    assert :ets.member(Tenants, {plan.id, invented(1)})
+    assert rows(plan.id) == 101
+    Tenants.clear(plan)
+  end
+
+  test "the places are known to the process that follows one that was killed" do
+    plan = plan()
+    name(plan, invented(1))
+    Tenants.verified(plan, invented(1))
+    for n <- 2..101, do: name(plan, invented(n))
+    {:reply, :ok, plans} = Places.handle_call({:drop, {plan.id, invented(0)}}, nil, elem(Places.init(nil), 1))
+    assert map_size(plans[plan.id]) == 101
+    assert {:proven, _used} = plans[plan.id][invented(1)]
+    assert Map.take(plans, [plan.id]) == Map.take(:sys.get_state(Places), [plan.id])
+    Tenants.clear(plan)
+    refute is_map_key(:sys.get_state(Places), plan.id)
   end
 
   test "the options are checked" do
@@ -139,7 +334,7 @@ defmodule McpServer.HttpTenantsTest do
           {[issuers: known], "auth: issuers: needs issuer:, or metadata:"},
           {[issuers: :nobody, issuer: "https://auth.example"], "a function of one argument or {module, function}"}
         ] do
-      error = assert_raise ArgumentError, fn -> McpServer.Auth.Plan.new!("the test", [resource: @resource] ++ auth) end
+      error = assert_raise ArgumentError, fn -> Plan.new!("the test", [resource: @resource] ++ auth) end
 
       assert Exception.message(error) =~ text
     end

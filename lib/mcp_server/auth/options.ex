@@ -23,7 +23,7 @@ defmodule McpServer.Auth.Options do
       issuers: [
         {:or, [nil], {"a function of one argument or {module, function}", &hook?/1}},
         doc:
-          "a function for authorization servers that are not listed, such as those of tenants: gets `iss`, returns `{:ok, options}` with options for this server, or `:error`; 100 results are cached, each for 300 seconds"
+          "a function for authorization servers that are not listed, such as those of tenants: gets `iss`, returns `{:ok, options}` with options for this server, or `:error`; the results are cached for 300 seconds, of at most 100 issuers whose tokens were verified and 100 that tokens only name"
       ],
       audience: [
         {"a list of strings, {:claim, name, strings} or :introspection", &audience?/1},

@@ -28,6 +28,12 @@ defmodule McpServer.Auth.Processes do
   def stop(module, source) do
     with pid when is_pid(pid) <- GenServer.whereis(name(module, source)), do: terminate(pid)
     :ok
+  rescue
+    # A moment without the registry, while it is started anew.
+    ArgumentError -> :ok
+  catch
+    # The supervisor has ended, and the process with it.
+    :exit, _gone -> :ok
   end
 
   @doc "Ends a module's processes for an issuer's URL."

@@ -1,16 +1,19 @@
 defmodule McpServer.Auth.Tenants do
   @moduledoc false
   # The issuers whose tokens a plan accepts: the issuers of its options, and those that a function knows. The function
-  # is called before anything is fetched, and again after a while. An unknown issuer costs only this call.
+  # is called before anything is fetched, and again after a while. An unknown issuer costs only this call, and a known one
+  # a look into a table. `McpServer.Auth.Tenants.Places` decides which issuers have a row there.
 
-  alias McpServer.Auth.{Issuer, Options, Plan, Secret}
-  alias McpServer.{Outline, Protocol}
+  alias McpServer.Auth.{Options, Plan, Processes, Secret}
+  alias McpServer.Auth.Tenants.Places
+  alias McpServer.{Outline, Quota}
 
   @table __MODULE__
-  @most 100
   @seconds 300
+  # Microseconds. A proven tenant is marked as used at most once in this time.
+  @marks 60_000_000
 
-  @type known :: {Protocol.Auth.policy(), Plan.keys()}
+  @type known :: Places.known()
 
   @doc "Makes the table. The calling process owns it."
   @spec create_table() :: :ok
@@ -19,34 +22,56 @@ defmodule McpServer.Auth.Tenants do
     :ok
   end
 
-  @doc "The token policy of an issuer, and its keys."
-  @spec fetch(Plan.t(), issuer :: String.t()) :: {:ok, known()} | :error
-  def fetch(plan, issuer) do
-    with :error <- Map.fetch(plan.issuers, issuer), do: tenant(plan, issuer)
+  @doc "The token policy of an issuer, and its keys. The client has sent a token that names the issuer."
+  @spec fetch(Plan.t(), issuer :: String.t(), Quota.Client.t()) :: {:ok, known()} | :error | Processes.unavailable()
+  def fetch(plan, issuer, client) do
+    with :error <- Map.fetch(plan.issuers, issuer), do: tenant(plan, issuer, client)
   end
 
-  defp tenant(%{tenants: nil}, _issuer), do: :error
-  defp tenant(plan, issuer), do: if(Options.url?(issuer), do: known(plan, issuer), else: :error)
+  defp tenant(%{tenants: nil}, _issuer, _client), do: :error
+  defp tenant(plan, issuer, client), do: if(Options.url?(issuer), do: known(plan, issuer, client), else: :error)
 
-  defp known(plan, issuer) do
-    now = System.monotonic_time(:second)
+  defp known(plan, issuer, client) do
+    key = {plan.id, issuer}
 
-    case :ets.lookup(@table, {plan.id, issuer}) do
-      [{_key, known, until}] when now < until -> {:ok, known}
-      _none_or_old -> ask(plan, issuer, now)
+    with [{_key, known, until, place}] <- :ets.lookup(@table, key),
+         true <- now() < until,
+         true <- Places.held?(place, client) or Places.keep(key, {:named, client}) == :ok do
+      {:ok, known}
+    else
+      _none_or_old -> ask(plan, issuer, {:named, client})
     end
   end
 
-  defp ask(%{tenants: %Secret{value: {hook, options}}} = plan, issuer, now) do
+  @doc "Remembers that a token of the issuer has been verified: no tenant displaces it that is only named."
+  @spec verified(Plan.t(), issuer :: String.t()) :: :ok
+  def verified(%{tenants: tenants, issuers: issuers}, issuer) when tenants == nil or is_map_key(issuers, issuer),
+    do: :ok
+
+  def verified(plan, issuer) do
+    key = {plan.id, issuer}
+
+    # A tenant that was displaced meanwhile comes back, with keys that are not withdrawn.
+    with false <- used_lately?(:ets.lookup(@table, key)),
+         :gone <- Places.keep(key, :proven),
+         do: ask(plan, issuer, :proven)
+
+    :ok
+  end
+
+  defp used_lately?([{_, _, _, {:proven, used}}]), do: System.monotonic_time(:microsecond) - used < @marks
+  defp used_lately?(_named_or_none), do: false
+
+  defp ask(%{tenants: %Secret{value: {hook, options}}} = plan, issuer, as) do
+    key = {plan.id, issuer}
+
     case call(hook, issuer) do
       {:ok, own} ->
         known = Plan.issuer!(options |> Keyword.merge(own) |> Keyword.put(:dpop, plan.dpop.mode), issuer)
-        make_room(plan, issuer)
-        :ets.insert(@table, {{plan.id, issuer}, known, now + @seconds})
-        {:ok, known}
+        Places.put(key, known, now() + @seconds, as)
 
       :error ->
-        forget(:ets.lookup(@table, {plan.id, issuer}))
+        if :ets.member(@table, key), do: Places.drop(key)
         :error
 
       other ->
@@ -60,7 +85,7 @@ defmodule McpServer.Auth.Tenants do
 
   def seconds_left(plan, issuer) do
     case :ets.lookup(@table, {plan.id, issuer}) do
-      [{_key, _known, until}] -> max(until - System.monotonic_time(:second), 0)
+      [{_key, _known, until, _place}] -> max(until - now(), 0)
       [] -> 0
     end
   end
@@ -68,28 +93,12 @@ defmodule McpServer.Auth.Tenants do
   defp call({module, function}, issuer), do: apply(module, function, [issuer])
   defp call(hook, issuer), do: hook.(issuer)
 
-  # Drops the oldest issuer. Its next token brings it back.
-  defp make_room(plan, issuer) do
-    others = Enum.reject(rows(plan), &match?({{_plan, ^issuer}, _known, _until}, &1))
-    if length(others) >= @most, do: forget([Enum.min_by(others, &elem(&1, 2))])
-  end
-
-  defp rows(plan), do: :ets.match_object(@table, {{plan.id, :_}, :_, :_})
-
-  defp forget(rows) do
-    for {key, {_policy, keys}, _until} <- rows do
-      :ets.delete(@table, key)
-      withdraw(keys)
-    end
-
-    :ok
-  end
-
-  # Invalidates all tokens that these keys have verified.
-  defp withdraw({:fixed, keys}), do: Protocol.Auth.withdraw(keys)
-  defp withdraw({:fetched, source}), do: Issuer.forget(source)
+  defp now, do: System.monotonic_time(:second)
 
   @doc "Drops all issuers of a plan."
   @spec clear(Plan.t()) :: :ok
-  def clear(plan), do: forget(rows(plan))
+  def clear(plan) do
+    Places.clear(plan.id)
+    :ok
+  end
 end

@@ -108,8 +108,9 @@ defmodule McpServer.Auth.Verification do
   end
 
   defp issued(plan, issuer, token, digest, now, request) do
-    case Tenants.fetch(plan, issuer) do
+    case Tenants.fetch(plan, issuer, Client.of_peer(request.remote_ip)) do
       {:ok, known} -> signed(plan, known, token, digest, now)
+      {:error, _unavailable} = refused -> refused
       :error -> other(plan, token, request, :issuer, "The issuer of the access token is not known")
     end
   end
@@ -120,7 +121,8 @@ defmodule McpServer.Auth.Verification do
          {:ok, keys, generation} <- keys(plan, source),
          {:ok, proof, keys} <- screen(plan, source, token, {policy, keys, generation}, now),
          {:valid, true} <- {:valid, Signature.valid?(proof)},
-         {:ok, auth} <- granted(plan, Rules.verified(proof)) do
+         {:ok, auth} <- granted(plan, Rules.verified(proof)),
+         :ok <- Tenants.verified(plan, auth.issuer) do
       seconds = min(seconds_left(source), Tenants.seconds_left(plan, auth.issuer))
       remember(plan, digest, auth, now: now, keys: keys, seconds: seconds)
     else

@@ -36,6 +36,7 @@ defmodule McpServer.Quota.Kinds do
           | :task_bytes
           | :task_reads
           | :tokens
+          | :tenants
           | :introspections
           | :proofs
           | :consents
@@ -133,6 +134,16 @@ defmodule McpServer.Quota.Kinds do
     # The core counts them.
     tokens:
       Map.merge(@displaced, %{of: :server, limit: :cache, unit: :count, share: {:part, 8}, by: McpServer.Auth.Cache}),
+    # Those that tokens only name. The proven ones have as many places of their own.
+    tenants:
+      Map.merge(@displaced, %{
+        of: :server,
+        limit: 100,
+        unit: :count,
+        share: {:part, 8},
+        client: :address,
+        by: McpServer.Auth.Tenants.Places
+      }),
     ended_sessions:
       Map.merge(@displaced, %{limit: 100_000, unit: :count, share: 25, by: McpServer.Http.Session.Tombstones}),
     page_bytes:
