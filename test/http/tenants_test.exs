@@ -314,6 +314,50 @@ defmodule McpServer.HttpTenantsTest do
     Tenants.clear(plan)
   end
 
+  # Earlier, a tenant that went at one mount took away the keys of another one.
+  on_both "has its own keys at each mount", %{kind: kind, urls: urls, issuers: issuers} do
+    [first, second] = for leeway <- [30, 31], do: serve(kind, issuer: urls.own, issuers: all(), leeway: leeway)
+    assert {200, nil, _message} = ask(first, token(issuers.one))
+    token = token(issuers.one)
+    assert {200, nil, _message} = ask(second, token)
+    assert Issuer.fetches(issuers.one) == 2
+    one = urls.one
+    assert [_first, _second] = plans = :ets.select(Tenants, [{{{:"$1", one}, :_, :_, :_}, [], [:"$1"]}])
+
+    for plan <- plans do
+      Places.clear(plan)
+      # The other one still has its keys, or none has.
+      held = for {%{issuer: ^one}, _keys, _until} <- :ets.tab2list(Keys), do: one
+      assert length(held) == Enum.count(plans, &:ets.member(Tenants, {&1, one}))
+    end
+  end
+
+  # Earlier, a request that was late started a process that nothing ended.
+  test "that was displaced gets no process for its keys, nor one whose options have changed", %{urls: urls} do
+    one = urls.one
+    {:ok, options} = Agent.start_link(fn -> [wait: 1_000] end)
+
+    plan =
+      Plan.new!("the test", resource: @resource, issuer: urls.own, issuers: fn _ -> {:ok, Agent.get(options, & &1)} end)
+
+    processes = fn -> Registry.select(McpServer.Http.Registry, [{{{Keys, one, :_}, :"$1", :_}, [], [:"$1"]}]) end
+
+    {:ok, {_policy, {:fetched, source}}} = Tenants.fetch(plan, one, nil)
+    Tenants.clear(plan)
+    assert Keys.keys(source) == {:error, {:unavailable, 5}}
+    eventually(fn -> processes.() == [] end)
+
+    {:ok, {_policy, {:fetched, source}}} = Tenants.fetch(plan, one, nil)
+    Agent.update(options, fn _ -> [wait: 60_000] end)
+    true = :ets.update_element(Tenants, {plan.id, one}, {3, System.monotonic_time(:second) - 1})
+    {:ok, {_policy, {:fetched, renewed}}} = Tenants.fetch(plan, one, nil)
+    assert Keys.keys(source) == {:error, {:unavailable, 5}}
+    assert {:ok, _keys} = Keys.keys(renewed)
+    eventually(fn -> match?([_process], processes.()) end)
+    Tenants.clear(plan)
+    eventually(fn -> processes.() == [] end)
+  end
+
   test "the places are known to the process that follows one that was killed" do
     plan = plan()
     name(plan, invented(1))

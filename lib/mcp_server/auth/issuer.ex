@@ -1,6 +1,7 @@
 defmodule McpServer.Auth.Issuer do
   @moduledoc false
-  # The keys of one issuer. One process fetches them for all mounts, and token checks read a table.
+  # The keys of one issuer. One process fetches them for all mounts, and token checks read a table. The keys of a tenant
+  # have a process of their own, as long as the tenant has its row.
   #
   # Keys are fetched again before they expire. They are also fetched when a token names an unknown key, at most once in
   # `min_refresh`. Only one fetch runs at a time. If a fetch fails, the keys stay for `max_stale`.
@@ -10,7 +11,7 @@ defmodule McpServer.Auth.Issuer do
 
   require Logger
 
-  alias McpServer.Auth.{Discovery, Processes}
+  alias McpServer.Auth.{Discovery, Processes, Tenants}
   alias McpServer.Protocol.Auth
 
   @table __MODULE__
@@ -100,8 +101,12 @@ defmodule McpServer.Auth.Issuer do
 
   # `fetched_at` is the start of the last fetch. After a failure no fetch begins before `retry_at`. `digest` identifies
   # the keys in the table, `nil` if they are of an earlier process.
+  # A tenant may lose its row while its request is on the way to this process. The row goes before the process is ended, so
+  # one that starts later finds none.
   @impl true
-  def init(source) do
+  def init(source), do: if(Tenants.wanted?(source), do: begin(source), else: :ignore)
+
+  defp begin(source) do
     state = %{
       source: source,
       fetch: nil,

@@ -57,6 +57,8 @@ defmodule McpServer.Auth.Processes do
         case DynamicSupervisor.start_child(@supervisor, {module, {source, name}}) do
           {:ok, pid} -> pid
           {:error, {:already_started, pid}} -> pid
+          # Nobody wants what it would fetch.
+          :ignore -> exit(:noproc)
         end
 
       pid ->

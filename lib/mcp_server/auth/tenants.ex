@@ -4,7 +4,7 @@ defmodule McpServer.Auth.Tenants do
   # is called before anything is fetched, and again after a while. An unknown issuer costs only this call, and a known one
   # a look into a table. `McpServer.Auth.Tenants.Places` decides which issuers have a row there.
 
-  alias McpServer.Auth.{Options, Plan, Processes, Secret}
+  alias McpServer.Auth.{Issuer, Options, Plan, Processes, Secret}
   alias McpServer.Auth.Tenants.Places
   alias McpServer.{Outline, Quota}
 
@@ -67,8 +67,8 @@ defmodule McpServer.Auth.Tenants do
 
     case call(hook, issuer) do
       {:ok, own} ->
-        known = Plan.issuer!(options |> Keyword.merge(own) |> Keyword.put(:dpop, plan.dpop.mode), issuer)
-        Places.put(key, known, now() + @seconds, as)
+        {policy, keys} = Plan.issuer!(options |> Keyword.merge(own) |> Keyword.put(:dpop, plan.dpop.mode), issuer)
+        Places.put(key, {policy, own(keys, key)}, now() + @seconds, as)
 
       :error ->
         if :ets.member(@table, key), do: Places.drop(key)
@@ -78,6 +78,15 @@ defmodule McpServer.Auth.Tenants do
         raise ArgumentError, "issuers: returned #{Outline.of(other)}; it returns {:ok, options} or :error"
     end
   end
+
+  # The keys go with the tenant's row. So no other mount, and none that lists this issuer, has the same ones.
+  defp own({:fixed, keys}, _key), do: {:fixed, keys}
+  defp own({:fetched, source}, key), do: {:fetched, Map.put(source, :tenant, key)}
+
+  @doc "Whether the keys of a source are wanted: a tenant's are, as long as it has its row."
+  @spec wanted?(Issuer.source()) :: boolean()
+  def wanted?(%{tenant: key} = source), do: match?([{_, {_, {:fetched, ^source}}, _, _}], :ets.lookup(@table, key))
+  def wanted?(_listed), do: true
 
   @doc "For how many seconds the function's answer is valid, `:infinity` for an issuer of the options."
   @spec seconds_left(Plan.t(), issuer :: String.t()) :: non_neg_integer() | :infinity
