@@ -427,8 +427,8 @@ defmodule McpServer.HttpAuthTest do
       assert eventually(fn -> length(:sys.get_state(process).waiting) == 250 end)
       assert Keys.newer_keys(source, 1) == {:error, {:unavailable, 5}}
       assert Keys.keys(source) == {:ok, keys}
-      assert %{fetch: monitor, waiting: waiting} = :sys.get_state(process)
-      assert {is_reference(monitor), length(waiting)} == {true, 250}
+      assert %{fetch: fetch, waiting: waiting} = :sys.get_state(process)
+      assert {is_pid(fetch), length(waiting)} == {true, 250}
       :ok = Keys.forget(source)
     end
 

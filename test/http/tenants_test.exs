@@ -358,6 +358,29 @@ defmodule McpServer.HttpTenantsTest do
     eventually(fn -> processes.() == [] end)
   end
 
+  # Earlier, the fetch went on: an address that named one tenant after the other had as many fetches as it liked.
+  test "that goes ends the fetch of its keys", %{urls: urls, issuers: issuers} do
+    one = urls.one
+    slow = [timeout: 60_000, wait: 60_000]
+    plan = Plan.new!("the test", [resource: @resource, issuer: urls.own, issuers: fn _ -> {:ok, []} end] ++ slow)
+    {:ok, {_policy, {:fetched, source}}} = Tenants.fetch(plan, one, nil)
+    :ok = Issuer.stall(issuers.one)
+    waits = Task.async(fn -> Keys.keys(source) end)
+
+    fetch =
+      eventually(fn ->
+        case Registry.select(McpServer.Http.Registry, [{{{Keys, one, :_}, :"$1", :_}, [], [:"$1"]}]) do
+          [process] -> process |> :sys.get_state() |> Map.fetch!(:fetch)
+          [] -> nil
+        end
+      end)
+
+    monitor = Process.monitor(fetch)
+    Tenants.clear(plan)
+    assert_receive {:DOWN, ^monitor, :process, ^fetch, :shutdown}, 30_000
+    assert Task.await(waits) == {:error, {:unavailable, 5}}
+  end
+
   test "the places are known to the process that follows one that was killed" do
     plan = plan()
     name(plan, invented(1))

@@ -107,6 +107,9 @@ defmodule McpServer.Auth.Issuer do
   def init(source), do: if(Tenants.wanted?(source), do: begin(source), else: :ignore)
 
   defp begin(source) do
+    # The fetch is linked, so that it ends with this process.
+    Process.flag(:trap_exit, true)
+
     state = %{
       source: source,
       fetch: nil,
@@ -158,12 +161,11 @@ defmodule McpServer.Auth.Issuer do
 
   defp fetch(state) do
     source = state.source
-    {_pid, monitor} = spawn_monitor(fn -> exit({:shutdown, Discovery.keys(source)}) end)
-    %{state | fetch: monitor, fetched_at: now()}
+    %{state | fetch: spawn_link(fn -> exit({:shutdown, Discovery.keys(source)}) end), fetched_at: now()}
   end
 
   @impl true
-  def handle_info({:DOWN, monitor, :process, _pid, reason}, %{fetch: monitor} = state) do
+  def handle_info({:EXIT, fetch, reason}, %{fetch: fetch} = state) do
     state = %{state | fetch: nil}
 
     state =
