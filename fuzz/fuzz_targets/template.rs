@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use mcp_core::catalog::template::{
-    Matcher, Template, TemplateError, TemplateLimits, VarValue, is_valid_uri,
+    Matcher, Template, TemplateError, TemplateLimits, VarValue, is_valid_uri, normal_form,
 };
 use mcp_fuzz::budget::within;
 
@@ -25,7 +25,7 @@ fuzz_target!(|text: &str| within(|| {
         return;
     };
     captures(&template, &matcher, uri);
-    if uri.len() <= limits.max_bytes {
+    if normal_form(uri).len() <= limits.max_bytes {
         is_found_again(source, &template, &matcher, &values);
     } else {
         assert_eq!(matcher.captures(uri), None);
@@ -94,6 +94,11 @@ fn is_uri_text(uri: &str) -> bool {
 
 /// The captured values cannot mislead a handler.
 fn captures(template: &Template, matcher: &Matcher, uri: &str) {
+    // Equivalent URIs have the same values: the normal form, and a form with more triplets.
+    let normal = normal_form(uri);
+    assert_eq!(normal_form(&normal), normal);
+    assert_eq!(matcher.captures(&normal), matcher.captures(uri));
+    assert_eq!(matcher.captures(&encoded(&normal)), matcher.captures(uri));
     let Some(found) = matcher.captures(uri) else {
         return;
     };
@@ -108,12 +113,34 @@ fn captures(template: &Template, matcher: &Matcher, uri: &str) {
         assert!(template.variables().contains(name), "{name}");
         assert!(!value.contains(['\0', '\\']), "{value:?}");
         assert!(
-            !value.split('/').any(|segment| segment == ".."),
+            !value
+                .split('/')
+                .any(|segment| segment == ".."),
             "{value:?}"
         );
         assert!(value.len() <= uri.len());
     }
     let _ = is_valid_uri(uri);
+}
+
+/// The URI with its unreserved characters encoded, except in what begins like a triplet.
+fn encoded(uri: &str) -> String {
+    let mut out = String::new();
+    let mut kept = 0;
+    for character in uri.chars() {
+        let is_unreserved = character.is_ascii_alphanumeric() || "-._~".contains(character);
+        match character {
+            '%' => kept = 3,
+            _ if is_unreserved && kept == 0 => {
+                out.push_str(&format!("%{:02x}", u32::from(character)));
+                continue;
+            }
+            _ => {}
+        }
+        out.push(character);
+        kept -= usize::from(kept > 0);
+    }
+    out
 }
 
 /// Values without characters of the template are captured again.

@@ -28,7 +28,7 @@ defmodule McpServer.Changes do
 
   alias McpServer.Changes.Hub
   alias McpServer.Http.Cluster.Node, as: Home
-  alias McpServer.{Outline, Recipient}
+  alias McpServer.{Outline, Protocol, Recipient}
   alias McpServer.Quota.Keeper
 
   # The processes of clients that have missed changes.
@@ -45,6 +45,7 @@ defmodule McpServer.Changes do
   @typedoc "The recipients of a notification: the clients of a principal, or a session."
   @type recipient :: [principal: term()] | [session: String.t()]
 
+  # From `publish/3` on, the URI is in its normal form.
   @type change :: :tools | :prompts | :resources | {:resource, uri :: String.t()}
 
   # What a process wants: all that a session or a stream without a session gets, a change, or all that is for one recipient.
@@ -68,8 +69,9 @@ defmodule McpServer.Changes do
   def resources_changed(router, options \\ []), do: publish(router, :resources, recipient!(options))
 
   @doc """
-  Notifies clients that the resource `uri` has changed: those that have subscribed to exactly this text. A client that has
-  subscribed to `note://042` hears nothing of `note://42`.
+  Notifies clients that the resource `uri` has changed: those that have subscribed to this URI. `note://%7eada` and
+  `note://~ada` are one URI (RFC 3986, section 6.2.2), and each client is told the text that it has subscribed to. A client
+  that has subscribed to `note://042` hears nothing of `note://42`.
   """
   @spec resource_updated(router :: module(), uri :: String.t(), to: recipient()) :: :ok
   def resource_updated(router, uri, options \\ []) when is_binary(uri),
@@ -244,9 +246,14 @@ defmodule McpServer.Changes do
   @doc false
   @spec publish(router :: module(), change(), Recipient.t()) :: :ok
   def publish(router, change, recipient) do
+    change = normal(change)
     for node <- Hub.others(router), do: :erpc.cast(node, __MODULE__, :publish_here, [router, change, recipient])
     publish_here(router, change, recipient)
   end
+
+  # Subscribers may have written the URI in another form.
+  defp normal({:resource, uri}), do: {:resource, Protocol.normal_uri(uri)}
+  defp normal(list), do: list
 
   defp tell(listeners, change, :router), do: Enum.each(listeners, &tell(&1, {:mcp_change, change}))
   defp tell(listeners, change, recipient), do: Enum.each(listeners, &tell(&1, {:mcp_change, change, recipient}))

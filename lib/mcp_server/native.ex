@@ -71,6 +71,7 @@ defmodule McpServer.Native do
   def encode_result(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
   def encode_result_dirty(_catalog, _id, _revision, _kind, _index, _term), do: unloaded()
   def find_resource(_catalog, _uri, _without), do: unloaded()
+  def normal_uri(_uri), do: unloaded()
   def granted_list(_catalog, _request, _grant, _more, _version), do: unloaded()
   def granted_list_dirty(_catalog, _request, _grant, _more, _version), do: unloaded()
   def run_time_arguments(_catalog, _called, _arguments), do: unloaded()

@@ -79,7 +79,7 @@ defmodule McpServer.Plug do
   |---|---|
   | `:kind` | `:tool`, `:prompt`, `:resource`, `:completion`, or `:task` for the function of `as_task/1` |
   | `:name` | the declared name of the tool, the prompt or the resource |
-  | `:uri` | the URI that is read, `nil` for other kinds |
+  | `:uri` | the URI that is read, in its normal form (`%7E` is `~`, `%2f` is `%2F`); `nil` for other kinds |
   | `:arguments` | the checked arguments, or the variables of the URI; of a completion `%{"name" => …, "value" => …}` |
   | `:plug` | the `plug` statement of the router, `{router, number}`, for plugs with separate state per statement |
   """

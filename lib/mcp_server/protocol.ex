@@ -170,6 +170,16 @@ defmodule McpServer.Protocol do
   end
 
   @doc """
+  The normal form of a URI (RFC 3986, section 6.2.2). Equivalent URIs have the same one: `%7E` is written `~`, and `%2f`
+  is written `%2F`. `find_resource/3` finds the same for all of them.
+  """
+  @spec normal_uri(String.t()) :: String.t()
+  def normal_uri(uri) do
+    # Most URIs have no triplet.
+    if :binary.match(uri, "%") == :nomatch, do: uri, else: Native.normal_uri(uri)
+  end
+
+  @doc """
   The answer to a request for a list with the entries that the bits of `grant` allow. The error is the answer to an
   invalid cursor, with its status.
 

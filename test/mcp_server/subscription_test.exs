@@ -25,21 +25,36 @@ defmodule McpServer.SubscriptionTest do
     assert wanted(Subscription.delete_uri(session, "a:1")) == [:tools, :prompts, :resources]
   end
 
+  test "any form of a URI names the resource, and the first one is told" do
+    session = %Subscription{} |> Subscription.put_uri("a:%7e") |> Subscription.put_uri("a:~")
+    assert Subscription.resources(session) == [{:resource, "a:~"}]
+    assert Subscription.to?(session, "a:%7E")
+    refute Subscription.to?(session, "a:%7F")
+    message = json(Subscription.notification(session, {:resource, "a:~"}, "2025-11-25", nil))
+    assert message["params"] == %{"uri" => "a:%7e"}
+    assert Subscription.only(session, "a:~") == Subscription.to("a:%7e")
+    assert Subscription.delete_uri(session, "a:~") == %Subscription{}
+  end
+
   test "a resource costs its URI and 512 bytes, a list nothing" do
     assert Subscription.cost(Subscription.put_lists(%Subscription{})) == 0
-    assert Subscription.cost(["a:1", "a:22"]) == 3 + 512 + 4 + 512
+    assert Subscription.cost(Subscription.to("a:1")) == 3 + 512
+    # Its normal form, too, if that is another text.
+    assert Subscription.cost(Subscription.to("a:%7e")) == 5 + 3 + 512
     filter = %{"toolsListChanged" => true, "resourceSubscriptions" => ["a:1", "a:22", "a:1"]}
     assert Subscription.cost(Subscription.from_filter(filter)) == 1_031
   end
 
   test "a change is told under the id of the stream, and in a session without one" do
-    assert json(Subscription.notification({:resource, "a:1"}, "2025-11-25", nil)) == %{
+    session = Subscription.to("a:1")
+
+    assert json(Subscription.notification(session, {:resource, "a:1"}, "2025-11-25", nil)) == %{
              "jsonrpc" => "2.0",
              "method" => "notifications/resources/updated",
              "params" => %{"uri" => "a:1"}
            }
 
-    assert json(Subscription.notification(:tools, "2026-07-28", "s"))["params"] == %{
+    assert json(Subscription.notification(session, :tools, "2026-07-28", "s"))["params"] == %{
              "_meta" => %{"io.modelcontextprotocol/subscriptionId" => "s"}
            }
   end

@@ -156,12 +156,12 @@ defmodule McpServer.Connection.Session do
 
   @doc "Whether the session is subscribed to the resource."
   @spec subscribed?(t(), String.t()) :: boolean()
-  def subscribed?(session, uri), do: Subscription.wants?(session.subscription, {:resource, uri})
+  def subscribed?(session, uri), do: Subscription.to?(session.subscription, uri)
 
   @doc "`resources/subscribe`, for at most `limit` resources."
   @spec subscribe(t(), String.t(), pos_integer()) :: {:ok, t()} | {:error, :too_many}
   def subscribe(%__MODULE__{subscription: %{uris: uris} = subscription} = session, uri, limit) do
-    if MapSet.member?(uris, uri) or MapSet.size(uris) < limit,
+    if Subscription.to?(subscription, uri) or map_size(uris) < limit,
       do: {:ok, %{session | subscription: Subscription.put_uri(subscription, uri)}},
       else: {:error, :too_many}
   end

@@ -22,14 +22,17 @@ defmodule McpServer.Connection.Subscriptions do
   end
 
   # Nobody else's resources wake this process.
-  defp want(state, uris) do
-    :ok = Changes.want(state.router, for(uri <- uris, do: {:resource, uri}))
+  defp want(state, subscription) do
+    :ok = Changes.want(state.router, Subscription.resources(subscription))
     state
   end
 
   # Several streams may want the same resource.
-  defp unwant(state, uris) do
-    for uri <- uris, change = {:resource, uri}, not interested?(state, change), do: Changes.unwant(state.router, change)
+  defp unwant(state, subscription) do
+    for change <- Subscription.resources(subscription),
+        not interested?(state, change),
+        do: Changes.unwant(state.router, change)
+
     state
   end
 
@@ -45,11 +48,11 @@ defmodule McpServer.Connection.Subscriptions do
   @spec subscribed(State.t(), Request.t(), Replies.target(), uri :: String.t()) :: State.t()
   def subscribed(state, request, target, uri) do
     # A repeated subscription costs nothing.
-    uris = if Session.subscribed?(state.session, uri), do: [], else: [uri]
+    added = if Session.subscribed?(state.session, uri), do: %Subscription{}, else: Subscription.to(uri)
 
     with {:ok, session} <- Session.subscribe(state.session, uri, state.options.max_subscriptions),
-         :ok <- take(state, client(state), Subscription.cost(uris)) do
-      %{state | session: session} |> hear() |> want(uris) |> acknowledge(request, target)
+         :ok <- take(state, client(state), Subscription.cost(added)) do
+      %{state | session: session} |> hear() |> want(added) |> acknowledge(request, target)
     else
       _too_many -> refuse(state, request, target, "too many subscriptions")
     end
@@ -66,8 +69,9 @@ defmodule McpServer.Connection.Subscriptions do
   @doc "Unsubscribes the client from the resource."
   @spec unsubscribed(State.t(), Request.t(), Replies.target(), uri :: String.t()) :: State.t()
   def unsubscribed(state, request, target, uri) do
-    if Session.subscribed?(state.session, uri), do: give(state, client(state), Subscription.cost([uri]))
-    %{state | session: Session.unsubscribe(state.session, uri)} |> unwant([uri]) |> acknowledge(request, target)
+    removed = Subscription.only(state.session.subscription, uri)
+    :ok = give(state, client(state), Subscription.cost(removed))
+    %{state | session: Session.unsubscribe(state.session, uri)} |> unwant(removed) |> acknowledge(request, target)
   end
 
   @doc "`subscriptions/listen`. If the router guards resources, a call checks access first."
@@ -93,7 +97,7 @@ defmodule McpServer.Connection.Subscriptions do
          :ok <- take(state, listen.client, Subscription.cost(subscription)) do
       Report.peer(state, [:subscription, :start], %{count: 1})
       # Earlier changes do not concern a new stream.
-      state = state |> write_changes() |> hear() |> want(subscription.uris)
+      state = state |> write_changes() |> hear() |> want(subscription)
       notify(%{state | session: session}, stream, Subscription.acknowledgement(filter, revision, id))
     else
       {:error, :too_many} -> refuse(state, request, target, "too many streams")
@@ -122,7 +126,7 @@ defmodule McpServer.Connection.Subscriptions do
       %{^key => listen} ->
         Report.peer(state, [:subscription, :stop], %{count: 1})
         :ok = give(state, listen.client, Subscription.cost(listen.subscription))
-        unwant(%{state | session: Session.unlisten(state.session, key)}, listen.subscription.uris)
+        unwant(%{state | session: Session.unlisten(state.session, key)}, listen.subscription)
 
       _no_stream ->
         state
@@ -177,11 +181,13 @@ defmodule McpServer.Connection.Subscriptions do
   defp write_change(change, %{session: session} = state) do
     state =
       if Subscription.wants?(session.subscription, change),
-        do: notify(state, :session, Subscription.notification(change, session.revision, nil)),
+        do: notify(state, :session, Subscription.notification(session.subscription, change, session.revision, nil)),
         else: state
 
     for {_key, listen} <- Enum.sort(session.listens), Subscription.wants?(listen.subscription, change), reduce: state do
-      state -> notify(state, listen.stream, Subscription.notification(change, listen.revision, listen.id))
+      state ->
+        message = Subscription.notification(listen.subscription, change, listen.revision, listen.id)
+        notify(state, listen.stream, message)
     end
   end
 

@@ -3,7 +3,7 @@ defmodule McpServer.Dispatch.Around do
   # The plugs around a handler. The compiled router knows which entries have plugs, so an entry without plugs has no
   # overhead.
 
-  alias McpServer.{Catalog, Conn, Request}
+  alias McpServer.{Catalog, Conn, Protocol, Request}
   alias McpServer.Dispatch.Handler
 
   @completions [:complete_prompt, :complete_resource]
@@ -97,6 +97,8 @@ defmodule McpServer.Dispatch.Around do
   defp kind(:resource_template), do: :resource
   defp kind(kind), do: kind
 
-  defp uri(%Request{kind: kind, name: uri}) when kind in [:resource, :resource_template], do: uri
+  defp uri(%Request{kind: kind, name: uri}) when kind in [:resource, :resource_template],
+    do: Protocol.normal_uri(uri)
+
   defp uri(_request), do: nil
 end

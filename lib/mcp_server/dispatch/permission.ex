@@ -130,7 +130,8 @@ defmodule McpServer.Dispatch.Permission do
 
   # One function can decide on all URIs of a template.
   defp about(conn, %Request{kind: kind, name: uri, arguments: variables}) when kind in [:resource, :resource_template],
-    do: conn |> Conn.put_private(:uri, uri) |> Conn.put_private(:variables, variables)
+    # A function that compares URIs knows one form of each.
+    do: conn |> Conn.put_private(:uri, Protocol.normal_uri(uri)) |> Conn.put_private(:variables, variables)
 
   defp about(conn, %Request{kind: :complete_resource} = request),
     do: Conn.put_private(conn, :variables, arguments(request))
@@ -201,7 +202,7 @@ defmodule McpServer.Dispatch.Permission do
         :ok
 
       hidden ->
-        entry = Enum.at(hidden, :erlang.phash2(uri, length(hidden)))
+        entry = Enum.at(hidden, :erlang.phash2(Protocol.normal_uri(uri), length(hidden)))
         pretend(entry, %{request | kind: :resource, name: uri, arguments: %{}}, conn)
     end
   end

@@ -154,7 +154,8 @@ defmodule McpServer.Http.ListenStream do
     end
   end
 
-  defp event(stream, change), do: HTTP.event(nil, Subscription.notification(change, stream.revision, stream.id))
+  defp event(%{subscription: subscription} = stream, change),
+    do: HTTP.event(nil, Subscription.notification(subscription, change, stream.revision, stream.id))
 
   defp pass(stream, message, sink) do
     Sink.discard(message)

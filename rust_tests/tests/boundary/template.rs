@@ -2,6 +2,7 @@
 
 mod corpus;
 mod matching;
+mod normal;
 mod parsing;
 
 use mcp_core::catalog::template::{Template, TemplateError, TemplateLimits};

@@ -4,6 +4,23 @@ defmodule McpServer.Router.VerifyTest do
 
   import ExUnit.CaptureIO
 
+  # Earlier, the second was found by no request, or by its own text only.
+  test "two forms of one URI" do
+    assert_refused(
+      7,
+      ~s(resource "b": uri: file:///%7Ea is another form of file:///~a, which is declared already),
+      """
+      resource "a", "file:///~a" do
+        read McpServer.Handlers, :read
+      end
+
+      resource "b", "file:///%7Ea" do
+        read McpServer.Handlers, :read
+      end
+      """
+    )
+  end
+
   @tag req: "S4-75"
   test "a tool's module that does not exist" do
     assert_refused(

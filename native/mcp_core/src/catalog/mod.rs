@@ -34,6 +34,7 @@ use crate::model;
 use crate::revision::{Era, Revision};
 use describe::Descriptions;
 use lists::{PageContext, PageCount, PageFrame, Pages};
+use template::normal_form;
 
 /// Why a definition was refused.
 #[derive(Debug, PartialEq, thiserror::Error)]
@@ -118,7 +119,7 @@ impl<J: Json> Catalog<J> {
             descriptions: Descriptions::encode(server, &capabilities, caching, &extras),
             tool_names: names(tools.iter().map(|tool| tool.name.clone())),
             prompt_names: names(prompts.iter().map(|prompt| prompt.name.clone())),
-            resource_uris: names(resources),
+            resource_uris: names(resources.iter().map(|uri| normal_form(uri).into_owned())),
             page_size: server.page_size,
             filtered: ListKind::ALL.map(|kind| definition.context || definition.rules.filter(kind)),
             guarded: ListKind::ALL.map(|kind| definition.rules.guarded(kind)),
@@ -331,7 +332,8 @@ impl<J: Json> Catalog<J> {
         Some((index, self.prompts.get(index)?))
     }
 
-    /// The target of a URI: a static resource, or the first template that matches.
+    /// The target of a URI: a static resource, or the first template that matches. Equivalent URIs,
+    /// which have the same [`normal_form`], have the same target.
     #[must_use]
     pub fn find_resource(&self, uri: &str) -> Option<ReadTarget> {
         self.find_read_target(uri, |_, _| true)
@@ -342,6 +344,8 @@ impl<J: Json> Catalog<J> {
         uri: &str,
         there: impl Fn(ListKind, usize) -> bool,
     ) -> Option<ReadTarget> {
+        // Once for all templates: they match a normal form without another copy.
+        let uri = &*normal_form(uri);
         let resource = self.resource_at(uri);
         if let Some(index) = resource.filter(|index| there(ListKind::Resources, *index)) {
             return Some(ReadTarget::Resource { index });
@@ -356,7 +360,8 @@ impl<J: Json> Catalog<J> {
             })
     }
 
-    /// The template whose text is `uri_template`, and its index.
+    /// The template whose text is `uri_template`, and its index. A template is no URI, so no other
+    /// text is equivalent.
     #[must_use]
     pub fn find_template(&self, uri_template: &str) -> Option<(usize, &TemplateTarget)> {
         self.templates
@@ -365,10 +370,10 @@ impl<J: Json> Catalog<J> {
             .find(|(_, template)| template.text == uri_template)
     }
 
-    /// The index of the static resource with this URI.
+    /// The index of the static resource with this URI or an equivalent one.
     #[must_use]
     pub fn resource_at(&self, uri: &str) -> Option<usize> {
-        self.resource_uris.get(uri).copied()
+        self.resource_uris.get(&*normal_form(uri)).copied()
     }
 }
 

@@ -1,6 +1,8 @@
 //! The targets of requests: a tool with its compiled schemas, a prompt with its arguments, a
 //! resource, a template with its matcher.
 
+use std::collections::HashMap;
+
 use jsonschema::json::Json;
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,7 +11,7 @@ use super::CatalogError;
 use super::definition::Definition;
 use super::header_parameters::{self, HeaderParameter};
 use super::icons;
-use super::template::{Matcher, Template, TemplateLimits, is_valid_uri};
+use super::template::{Matcher, Template, TemplateLimits, is_valid_uri, normal_form};
 use crate::apps::views;
 use crate::arguments::Plan;
 use crate::json::{JsonErrorKind, Limits, UNLIMITED, check};
@@ -188,19 +190,28 @@ pub(super) fn prompts(definition: &Definition) -> Result<Vec<PromptTarget>, Cata
 }
 
 pub(super) fn resources(definition: &Definition) -> Result<Vec<String>, CatalogError> {
+    let mut known: HashMap<String, String> = HashMap::new();
     definition
         .resources
         .iter()
         .map(|value| {
             let resource: Resource = entry("resource", value)?;
-            if is_valid_uri(&resource.uri) {
-                Ok(resource.uri)
-            } else {
-                Err(CatalogError::Entry {
-                    kind: "resource",
-                    name: resource.name,
-                    reason: "uri: must be an absolute URI".to_owned(),
-                })
+            let refused = |reason: String| CatalogError::Entry {
+                kind: "resource",
+                name: resource.name.clone(),
+                reason: format!("uri: {reason}"),
+            };
+            if !is_valid_uri(&resource.uri) {
+                return Err(refused("must be an absolute URI".to_owned()));
+            }
+            // Only the first of two equivalent URIs could be read. The router refuses equal texts.
+            let normal = normal_form(&resource.uri).into_owned();
+            match known.insert(normal, resource.uri.clone()) {
+                Some(earlier) if earlier != resource.uri => Err(refused(format!(
+                    "{} is another form of {earlier}, which is declared already",
+                    resource.uri
+                ))),
+                _ => Ok(resource.uri),
             }
         })
         .collect()
@@ -257,7 +268,8 @@ pub(super) fn views(
         resources.iter().map(String::as_str).chain(texts)
     };
     let reads = |uri: &str| {
-        resources.iter().any(|known| known == uri)
+        let same = normal_form(uri);
+        resources.iter().any(|known| normal_form(known) == same)
             || templates
                 .iter()
                 .any(|template| template.matcher.captures(uri).is_some())

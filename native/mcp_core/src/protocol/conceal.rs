@@ -19,6 +19,7 @@ use super::meta;
 use super::method::Method;
 use super::refusal::Refusal;
 use super::request::{Hidden, Input, Request, Work};
+use crate::catalog::template::normal_form;
 use crate::catalog::{Entry, ListKind, Offer, ReadTarget};
 use crate::json::View;
 use crate::jsonrpc::Id;
@@ -157,16 +158,17 @@ impl<'a> Asked<'_, '_, 'a> {
         Some(match method {
             Method::CallTool => (&[ListKind::Tools], text(self.params, "name")?),
             Method::GetPrompt => (&[ListKind::Prompts], text(self.params, "name")?),
+            // Equivalent URIs have one stand-in: a hidden resource takes the same time for all of them.
             Method::ReadResource => (
                 &[ListKind::Resources, ListKind::ResourceTemplates],
-                text(self.params, "uri")?,
+                Cow::Owned(normal_form(&text(self.params, "uri")?).into_owned()),
             ),
             Method::Complete if text(reference, "type")? == "ref/prompt" => {
                 (&[ListKind::Prompts], text(reference, "name")?)
             }
             Method::Complete => (
                 &[ListKind::ResourceTemplates, ListKind::Resources],
-                text(reference, "uri")?,
+                Cow::Owned(normal_form(&text(reference, "uri")?).into_owned()),
             ),
             _ => return None,
         })

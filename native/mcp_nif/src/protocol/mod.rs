@@ -15,9 +15,10 @@ mod lists;
 mod result;
 mod state;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use mcp_core::catalog::template::{Template, TemplateLimits, VarValue};
+use mcp_core::catalog::template::{Template, TemplateLimits, VarValue, normal_form};
 use mcp_core::catalog::{Catalog, Entry, ListKind, Offer, ReadTarget};
 use mcp_core::jsonrpc::{EnvelopeLimits, Id, id_of_refused};
 use mcp_core::protocol::{Context, SessionContext, admit};
@@ -166,6 +167,16 @@ fn find_resource<'a>(
             (atoms::resource_template(), index, variables).encode(env)
         }
     })
+}
+
+/// The normal form of a URI. A binary that is not UTF-8 is no URI, and stays as it is.
+#[rustler::nif]
+fn normal_uri<'a>(env: Env<'a>, uri: Binary<'a>) -> Term<'a> {
+    report_work(env, uri.len());
+    match std::str::from_utf8(uri.as_slice()).map(normal_form) {
+        Ok(Cow::Owned(normal)) => normal.encode(env),
+        _ => uri.to_term(env),
+    }
 }
 
 /// Expands a declared template to a URI.

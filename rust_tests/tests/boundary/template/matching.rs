@@ -118,7 +118,9 @@ fn the_query_may_be_partial_and_in_any_order() {
     misses("t://x{?a,b}", "t://x?z=1");
     misses("t://x{?a,b}", "t://x?");
     misses("t://x{?a,b}", "t://x?a=1#b");
-    misses("t://x{?a,b}", "t://x?%61=1");
+    matches("t://x{?a,b}", "t://x?%61=1", "a=1");
+    misses("t://x{?a,b}", "t://x?a%3D1");
+    misses("t://x{?a}", "t://x?a=1&%61=2");
 }
 
 // req: SEC-09

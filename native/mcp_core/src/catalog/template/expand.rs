@@ -2,7 +2,7 @@
 
 use super::TemplateError;
 use super::parse::{Expression, Modifier, Operator, Part, Variable};
-use super::percent::{Allow, encode};
+use super::percent::{Allow, encode, normal_form};
 
 /// The value of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,11 +58,11 @@ pub(super) fn expand(
     Ok(out)
 }
 
-/// A literal in its URI encoding.
+/// A literal in its URI encoding, in the normal form that URIs have when they are matched.
 pub(super) fn literal(text: &str) -> String {
     let mut out = String::new();
     encode(&mut out, text, Allow::Reserved);
-    out
+    normal_form(&out).into_owned()
 }
 
 fn expand_expression(

@@ -6,8 +6,8 @@
 
 use memchr::{memchr, memchr2};
 
-use super::percent::decode;
-use super::plan::{Atom, Capture, Plan};
+use super::percent::{decode, normal_form};
+use super::plan::{Atom, Capture, Parameter, Plan};
 
 /// Extracts a template's variables from a URI.
 #[derive(Clone, Debug)]
@@ -30,18 +30,23 @@ impl Matcher {
 
     /// The names and values of the variables, or `None` if the URI does not match the template.
     ///
-    /// Values are percent-decoded once. All path variables are present, in the order of the
-    /// template. Query variables follow if the URI has them; the URI may have them in any order. If
+    /// The [`normal_form`] of the URI is matched, so equivalent URIs have the same values.
+    ///
+    /// Values are percent-decoded once.
+    ///
+    /// All path variables are present, in the order of the template. Query variables follow if the URI has them; the URI may have them in any order. If
     /// a separator may also be part of a value, as in `{name}.{extension}`, the last one separates;
     /// before a `{+name}`, the first. Only a `{+name}`, a `{#name}` and a query parameter may be
     /// empty: `users/` does not match `users/{id}`.
     ///
-    /// A URI longer than [`TemplateLimits::max_bytes`](super::TemplateLimits::max_bytes) does not
-    /// match. Neither does a URI that could mislead a handler: a value with a NUL, a backslash or a
-    /// `..` segment, encoded or not; a value that is not UTF-8; a value that starts with a slash
+    /// A URI whose normal form is longer than
+    /// [`TemplateLimits::max_bytes`](super::TemplateLimits::max_bytes) does not match. Neither does
+    /// a URI that could mislead a handler: a value with a NUL, a backslash or a `..` segment,
+    /// encoded or not; a value that is not UTF-8; a value that starts with a slash
     /// after a slash, which would be an absolute path; a repeated or unknown query parameter.
     #[must_use]
     pub fn captures(&self, uri: &str) -> Option<Vec<(String, String)>> {
+        let uri = &*normal_form(uri);
         if uri.len() > self.max_bytes {
             return None;
         }
@@ -53,8 +58,8 @@ impl Matcher {
             None => (uri, None),
         };
         let mut found = self.match_path(path)?;
-        if let (Some(names), Some(query)) = (&self.plan.query, query) {
-            found.extend(match_query(names, query)?);
+        if let (Some(parameters), Some(query)) = (&self.plan.query, query) {
+            found.extend(match_query(parameters, query)?);
         }
         found.iter().map(|raw| accept(uri, raw)).collect()
     }
@@ -157,19 +162,19 @@ fn raw<'p, 'u>(capture: &'p Capture, value: &'u str, start: usize) -> Option<Raw
 }
 
 /// The parameters of a query, in the order of the template.
-fn match_query<'p, 'u>(names: &'p [String], query: &'u str) -> Option<Vec<Raw<'p, 'u>>> {
-    let mut values: Vec<Option<&str>> = vec![None; names.len()];
+fn match_query<'p, 'u>(parameters: &'p [Parameter], query: &'u str) -> Option<Vec<Raw<'p, 'u>>> {
+    let mut values: Vec<Option<&str>> = vec![None; parameters.len()];
     for parameter in query.split('&') {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        let index = names.iter().position(|known| known == name)?;
+        let index = parameters.iter().position(|known| known.written == name)?;
         let slot = values.get_mut(index).filter(|slot| slot.is_none())?;
         *slot = Some(value).filter(|value| !value.contains('#'));
         slot.as_ref()?;
     }
-    let found = names.iter().zip(values).filter_map(|(name, value)| {
+    let found = parameters.iter().zip(values).filter_map(|(known, value)| {
         let value = value?;
         Some(Raw {
-            name,
+            name: &known.name,
             value,
             start: 0,
         })
@@ -179,12 +184,12 @@ fn match_query<'p, 'u>(names: &'p [String], query: &'u str) -> Option<Vec<Raw<'p
 
 /// Decodes a value and refuses one that could mislead a handler.
 fn accept(uri: &str, raw: &Raw<'_, '_>) -> Option<(String, String)> {
-    let value = decode(raw.value)?;
+    let plain = decode(raw.value)?;
     let is_after_slash = uri
         .get(..raw.start)
         .is_some_and(|before| before.ends_with('/'));
-    let is_absolute = is_after_slash && value.starts_with('/');
-    let climbs = value.contains("..") && value.split('/').any(|segment| segment == "..");
-    let hides = memchr2(0, b'\\', value.as_bytes()).is_some();
-    (!is_absolute && !climbs && !hides).then(|| (raw.name.to_owned(), value))
+    let is_absolute = is_after_slash && plain.starts_with('/');
+    let climbs = plain.contains("..") && plain.split('/').any(|segment| segment == "..");
+    let hides = memchr2(0, b'\\', plain.as_bytes()).is_some();
+    (!is_absolute && !climbs && !hides).then(|| (raw.name.to_owned(), plain))
 }

@@ -34,6 +34,7 @@ mod plan;
 pub use error::TemplateError;
 pub use expand::VarValue;
 pub use matcher::Matcher;
+pub use percent::normal_form;
 
 use parse::Part;
 
@@ -48,7 +49,8 @@ use parse::Part;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TemplateLimits {
-    /// Bytes of the template, and of a URI that is matched against it. Default: 8 KiB.
+    /// Bytes of the template, and of the normal form of a URI that is matched against it. Default:
+    /// 8 KiB.
     pub max_bytes: usize,
     /// Variables in the template. Default: 32.
     pub max_variables: usize,

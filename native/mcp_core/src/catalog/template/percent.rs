@@ -1,4 +1,64 @@
-//! Percent-encoding.
+//! Percent-encoding, and the normal form of URIs.
+
+use std::borrow::Cow;
+
+use memchr::memchr;
+
+/// The normal form of a URI: two URIs with the same one are equivalent.
+///
+/// Triplets of unreserved characters are decoded (RFC 3986, section 6.2.2.2), the hexadecimal
+/// digits of the others are upper case (section 6.2.2.1). A text in which a `%` starts no triplet
+/// is no URI, and stays as it is: decoded characters could complete a triplet, as in `%2%35`.
+///
+/// # Examples
+/// ```
+/// use mcp_core::catalog::template::normal_form;
+/// assert_eq!(normal_form("file:///%70rivate%2f%7Eada"), "file:///private%2F~ada");
+/// assert_eq!(normal_form("file:///100%/%70"), "file:///100%/%70");
+/// ```
+#[must_use]
+pub fn normal_form(uri: &str) -> Cow<'_, str> {
+    if is_normal(uri).unwrap_or(true) {
+        return Cow::Borrowed(uri);
+    }
+    let mut out = String::with_capacity(uri.len());
+    let mut rest = uri;
+    while let Some((before, byte, after)) = next_triplet(rest) {
+        out.push_str(before);
+        match char::from(byte) {
+            character if is_unreserved(character) => out.push(character),
+            _ => push_triplet(&mut out, byte),
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// Whether a URI is in its normal form. `None` if a `%` starts no triplet.
+fn is_normal(uri: &str) -> Option<bool> {
+    let mut is_normal = true;
+    let mut rest = uri;
+    while let Some(at) = memchr(b'%', rest.as_bytes()) {
+        let from = rest.get(at..)?;
+        let byte = triplet(from)?;
+        let digits = from.get(1..3)?.bytes();
+        is_normal &= !is_unreserved(char::from(byte)) && !digits.into_iter().any(is_lower);
+        rest = from.get(3..)?;
+    }
+    Some(is_normal)
+}
+
+const fn is_lower(digit: u8) -> bool {
+    digit.is_ascii_lowercase()
+}
+
+/// The text before the first `%`, the byte of its triplet, and the text after it.
+fn next_triplet(text: &str) -> Option<(&str, u8, &str)> {
+    let at = memchr(b'%', text.as_bytes())?;
+    let (before, from) = text.split_at_checked(at)?;
+    Some((before, triplet(from)?, from.get(3..)?))
+}
 
 /// The characters that need no encoding in a URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

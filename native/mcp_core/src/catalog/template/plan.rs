@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::TemplateError;
 use super::expand::literal;
 use super::parse::{Expression, Modifier, Operator, Part, Variable};
+use super::percent::normal_form;
 
 /// A piece of the path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,15 +35,25 @@ pub(super) struct Plan {
     pub(super) middle: Option<Capture>,
     /// The path after that variable.
     pub(super) tail: Vec<Atom>,
-    /// The names in the query, which may be absent and in any order.
-    pub(super) query: Option<Vec<String>>,
+    /// The parameters of the query, which may be absent and in any order.
+    pub(super) query: Option<Vec<Parameter>>,
+}
+
+/// A parameter of the query.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    /// The variable's name.
+    pub(super) name: String,
+    /// The name in the normal form of a URI. A name may have triplets, which are part of it (RFC
+    /// 6570, section 2.3).
+    pub(super) written: String,
 }
 
 pub(super) fn plan(parts: &[Part]) -> Result<Plan, TemplateError> {
     check_names(parts)?;
     let (path, query) = split_query(parts);
     let mut plan = Plan {
-        query: query_names(query),
+        query: parameters(query)?,
         ..Plan::default()
     };
     for part in path {
@@ -86,10 +97,18 @@ fn split_query(parts: &[Part]) -> (&[Part], &[Part]) {
     }
 }
 
-fn query_names(query: &[Part]) -> Option<Vec<String>> {
-    let variables = query.iter().flat_map(Part::variables);
-    let names: Vec<String> = variables.map(|variable| variable.name.clone()).collect();
-    (!names.is_empty()).then_some(names)
+fn parameters(query: &[Part]) -> Result<Option<Vec<Parameter>>, TemplateError> {
+    let mut parameters: Vec<Parameter> = Vec::new();
+    for variable in query.iter().flat_map(Part::variables) {
+        let name = variable.name.clone();
+        let written = normal_form(&name).into_owned();
+        // `a` and `%61` are two variables, but one parameter.
+        if parameters.iter().any(|known| known.written == written) {
+            return Err(TemplateError::Duplicate { name });
+        }
+        parameters.push(Parameter { name, written });
+    }
+    Ok((!parameters.is_empty()).then_some(parameters))
 }
 
 impl Plan {
