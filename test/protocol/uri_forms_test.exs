@@ -99,6 +99,12 @@ defmodule McpServer.Protocol.UriFormsTest do
       end
     end
 
+    # Earlier, the handler got "private/x", which is the guarded resource.
+    test "#{revision}: an encoded slash is no slash for the open template" do
+      assert text(read_resource("file:///private%2fx", as("eve", @revision))) == ~s(open: %{"path" => "private%2Fx"})
+      assert text(read_resource("file:///a%20b", as("eve", @revision))) == ~s(open: %{"path" => "a b"})
+    end
+
     test "#{revision}: a declared URI has other forms too, and the answer has the client's" do
       for uri <- ["file:///%7euser/a%2fb", "file:///~user/a%2Fb", "file:///%7Euser/%61%2Fb"] do
         assert {:ok, %{"contents" => [content]}} = read_resource(uri, as("eve", @revision))

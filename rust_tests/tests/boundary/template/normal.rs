@@ -1,4 +1,4 @@
-//! Equivalent URIs: RFC 3986, section 6.2.2.
+//! Equivalent URIs: RFC 3986, section 6.2.2, and the reserved characters of RFC 6570, section 3.2.3.
 
 use std::borrow::Cow;
 
@@ -107,6 +107,37 @@ fn two_forms_of_a_uri_cannot_be_declared() {
     assert!(twice.is_err());
 }
 
+// Earlier, `private%2Fx` gave `private/x`.
+#[test]
+fn a_reserved_character_stays_encoded_in_a_reserved_expansion() {
+    for (uri, path) in [
+        ("file:///private%2Fx", "private%2Fx"),
+        ("file:///private%2fx", "private%2Fx"),
+        ("file:///a%3Ab%2C%40", "a%3Ab%2C%40"),
+        ("file:///a%20b%22%C3%A4", "a b\"\u{e4}"),
+        ("file:///a%41%2D", "aA-"),
+        ("file:///50%25", "50%"),
+        ("file:///%252F", "%252F"),
+        ("file:///%25%32F", "%252F"),
+        ("file:///%25zz", "%zz"),
+    ] {
+        assert_eq!(
+            captures("file:///{+path}", uri).as_deref(),
+            Some(format!("path={path}").as_str()),
+            "{uri}"
+        );
+    }
+    assert_eq!(
+        captures("t://x{#part}", "t://x#a%2Fb").as_deref(),
+        Some("part=a%2Fb")
+    );
+    // A simple expansion encodes the slash, so it is decoded.
+    assert_eq!(
+        captures("t://{id}{?q}", "t://a%2Fb?q=%26").as_deref(),
+        Some("id=a/b q=&")
+    );
+}
+
 #[test]
 fn only_what_changes_is_copied() {
     for (uri, normal) in [
@@ -178,6 +209,17 @@ proptest! {
             // A stray `%` is in no value.
             prop_assert_eq!(catalog.find_resource(&uri), None);
             prop_assert_eq!(catalog.find_resource(&other), None);
+        }
+    }
+
+    #[test]
+    fn the_value_of_a_reserved_expansion_gives_the_uri_back(path in "([a-z./,:@-]|%[0-9a-f]{2}|%25){1,8}") {
+        let template = parse("t://x/{+path}").unwrap();
+        let uri = format!("t://x/{path}");
+        if let Some(found) = template.matcher().unwrap().captures(&uri) {
+            let value = found[0].1.clone();
+            let expand = |_: &str| Some(mcp_core::catalog::template::VarValue::Text(value.clone()));
+            prop_assert_eq!(template.expand(&expand).unwrap(), normal_form(&uri));
         }
     }
 

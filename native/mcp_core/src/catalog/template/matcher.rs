@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memchr2};
 
-use super::percent::{decode, normal_form};
+use super::percent::{decode, decode_reserved, normal_form};
 use super::plan::{Atom, Capture, Parameter, Plan};
 
 /// Extracts a template's variables from a URI.
@@ -21,6 +21,8 @@ struct Raw<'p, 'u> {
     name: &'p str,
     value: &'u str,
     start: usize,
+    /// Whether triplets of reserved characters are part of the value.
+    keeps_reserved: bool,
 }
 
 impl Matcher {
@@ -32,7 +34,9 @@ impl Matcher {
     ///
     /// The [`normal_form`] of the URI is matched, so equivalent URIs have the same values.
     ///
-    /// Values are percent-decoded once.
+    /// Values are percent-decoded once. In the value of a `{+name}` or `{#name}` the triplets of
+    /// reserved characters stay, and a `%25` before two hexadecimal digits: such an expansion never
+    /// encodes them (RFC 6570, section 3.2.3). So `a%2Fb` and `a/b` are two values.
     ///
     /// All path variables are present, in the order of the template. Query variables follow if the URI has them; the URI may have them in any order. If
     /// a separator may also be part of a value, as in `{name}.{extension}`, the last one separates;
@@ -158,6 +162,7 @@ fn raw<'p, 'u>(capture: &'p Capture, value: &'u str, start: usize) -> Option<Raw
         name: &capture.name,
         value,
         start,
+        keeps_reserved: capture.spans,
     })
 }
 
@@ -177,12 +182,13 @@ fn match_query<'p, 'u>(parameters: &'p [Parameter], query: &'u str) -> Option<Ve
             name: &known.name,
             value,
             start: 0,
+            keeps_reserved: false,
         })
     });
     Some(found.collect())
 }
 
-/// Decodes a value and refuses one that could mislead a handler.
+/// Decodes a value and refuses one that could mislead a handler, also one that decodes it again.
 fn accept(uri: &str, raw: &Raw<'_, '_>) -> Option<(String, String)> {
     let plain = decode(raw.value)?;
     let is_after_slash = uri
@@ -191,5 +197,13 @@ fn accept(uri: &str, raw: &Raw<'_, '_>) -> Option<(String, String)> {
     let is_absolute = is_after_slash && plain.starts_with('/');
     let climbs = plain.contains("..") && plain.split('/').any(|segment| segment == "..");
     let hides = memchr2(0, b'\\', plain.as_bytes()).is_some();
-    (!is_absolute && !climbs && !hides).then(|| (raw.name.to_owned(), plain))
+    if is_absolute || climbs || hides {
+        return None;
+    }
+    let value = if raw.keeps_reserved && memchr(b'%', raw.value.as_bytes()).is_some() {
+        decode_reserved(raw.value)?
+    } else {
+        plain
+    };
+    Some((raw.name.to_owned(), value))
 }

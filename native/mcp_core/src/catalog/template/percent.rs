@@ -103,6 +103,37 @@ pub(super) fn decode(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
+/// Decodes the value of `{+name}` or `{#name}`: every triplet that the expansion would encode again.
+///
+/// It never encodes a reserved character and copies what looks like a triplet (RFC 6570, section
+/// 3.2.3). So `%2F` is another value than `/`, and `%252F` another than `%2F`: both stay.
+pub(super) fn decode_reserved(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        let (before, from) = rest.split_at(at);
+        bytes.extend_from_slice(before.as_bytes());
+        let byte = triplet(from)?;
+        let (whole, after) = from.split_at_checked(3)?;
+        let starts_triplet = || {
+            after
+                .bytes()
+                .take_while(u8::is_ascii_hexdigit)
+                .take(2)
+                .count()
+                == 2
+        };
+        if is_reserved(char::from(byte)) || (byte == b'%' && starts_triplet()) {
+            bytes.extend_from_slice(whole.as_bytes());
+        } else {
+            bytes.push(byte);
+        }
+        rest = after;
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8(bytes).ok()
+}
+
 /// The byte of the percent-encoded triplet at the start of `text`.
 pub(super) fn triplet(text: &str) -> Option<u8> {
     let digits = text.strip_prefix('%')?.get(..2)?;
@@ -115,9 +146,13 @@ pub(super) const fn is_unreserved(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '.' | '_' | '~')
 }
 
+/// The gen-delims and sub-delims of RFC 3986, section 2.2.
+fn is_reserved(character: char) -> bool {
+    ":/?#[]@!$&'()*+,;=".contains(character)
+}
+
 fn is_allowed(character: char, allow: Allow) -> bool {
-    let is_reserved = ":/?#[]@!$&'()*+,;=".contains(character);
-    is_unreserved(character) || (allow == Allow::Reserved && is_reserved)
+    is_unreserved(character) || (allow == Allow::Reserved && is_reserved(character))
 }
 
 fn push_triplet(out: &mut String, byte: u8) {
