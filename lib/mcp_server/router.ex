@@ -171,7 +171,7 @@ defmodule McpServer.Router do
   URIs are compared in their normal form (RFC 3986, section 6.2.2): `file:///%70age%2f1` is `file:///page%2F1`. Functions
   of `authorize:` and `visible:` and plugs get this form. Answers and notifications have the text of the client. In
   `{+path}`, `%2F` and other triplets of reserved characters stay as they are, because `a%2Fb` is not `a/b`; in `{name}`
-  they are decoded.
+  they are decoded. Values with a segment `.` or `..` match no template.
 
   A subscription (`resources/subscribe`, or the filter of `subscriptions/listen`) to a URI that the client may not read
   gets the answer of a missing resource. The functions run once per subscription, not per change: a notification

@@ -105,6 +105,14 @@ defmodule McpServer.Protocol.UriFormsTest do
       assert text(read_resource("file:///a%20b", as("eve", @revision))) == ~s(open: %{"path" => "a b"})
     end
 
+    test "#{revision}: a segment of one dot matches no template" do
+      for uri <- ["file:///./private/x", "file:///private/./x", "file:///private/%2e", "file:///a/."] do
+        assert {:error, %{"data" => %{"uri" => ^uri}}} = read_resource(uri, as("admin", @revision))
+      end
+
+      assert text(read_resource("file:///.hidden/...", as("eve", @revision))) == ~s(open: %{"path" => ".hidden/..."})
+    end
+
     test "#{revision}: a declared URI has other forms too, and the answer has the client's" do
       for uri <- ["file:///%7euser/a%2fb", "file:///~user/a%2Fb", "file:///%7Euser/%61%2Fb"] do
         assert {:ok, %{"contents" => [content]}} = read_resource(uri, as("eve", @revision))
@@ -134,7 +142,7 @@ defmodule McpServer.Protocol.UriFormsTest do
   test "a session does not subscribe to another form of a guarded URI" do
     client = connect(as("eve", "2025-11-25"))
 
-    for uri <- ["file:///private/x", "file:///%70rivate/x", "file:///%6Bey2.pem"] do
+    for uri <- ["file:///private/x", "file:///%70rivate/x", "file:///%6Bey2.pem", "file:///./private/x"] do
       assert %{"error" => %{"message" => "Resource not found", "data" => %{"uri" => ^uri}}} =
                subscription(client, "subscribe", uri)
     end

@@ -154,19 +154,32 @@ fn a_value_cannot_climb_or_hide() {
             "..%2Fa",
             "a%2f..",
             "a%2F..%2Fb",
+            ".",
+            "%2e",
+            ".%2Fa",
+            "a%2f.",
+            "a%2F%2E%2Fb",
             "a%5C..",
             "%00",
             "a%00b",
         ] {
             misses(template, &format!("{lead}{value}"));
         }
-        for value in ["...", "a..b", "..a", ".", "1..5"] {
+        for value in ["...", "a..b", "..a", ".a", "a.", "1..5"] {
             matches(template, &format!("{lead}{value}"), &format!("id={value}"));
         }
     }
     misses("t://x/{+path}", "t://x/a/../b");
     misses("t://x/{+path}", "t://x/a/b/..");
     misses("t://x/{+path}", "t://x/a\\b");
+    misses("t://x/{+path}", "t://x/./a");
+    misses("t://x/{+path}", "t://x/a/%2E/b");
+    misses("t://x/{+path}", "t://x/a/.");
+    matches(
+        "t://x/{+path}",
+        "t://x/.../.hidden/a.",
+        "path=.../.hidden/a.",
+    );
 }
 
 // req: SEC-09
@@ -292,7 +305,8 @@ proptest! {
 
     #[test]
     fn every_safe_value_comes_back(a in "[^/\\\\\0]{1,12}", b in "[^\\\\\0/][^\\\\\0]{0,12}") {
-        prop_assume!(a != ".." && !b.split('/').any(|segment| segment == ".."));
+        let is_dots = |segment: &str| matches!(segment, "." | "..");
+        prop_assume!(!is_dots(&a) && !b.split('/').any(is_dots));
         prop_assume!(!b.contains('%'));
         let template = parse("t://x/{a}/y/{+b}{?c}").unwrap();
         let value = |name: &str| {

@@ -45,7 +45,7 @@ impl Matcher {
     ///
     /// A URI whose normal form is longer than
     /// [`TemplateLimits::max_bytes`](super::TemplateLimits::max_bytes) does not match. Neither does
-    /// a URI that could mislead a handler: a value with a NUL, a backslash or a `..` segment,
+    /// a URI that could mislead a handler: a value with a NUL, a backslash or a `.` or `..` segment,
     /// encoded or not; a value that is not UTF-8; a value that starts with a slash
     /// after a slash, which would be an absolute path; a repeated or unknown query parameter.
     #[must_use]
@@ -195,7 +195,9 @@ fn accept(uri: &str, raw: &Raw<'_, '_>) -> Option<(String, String)> {
         .get(..raw.start)
         .is_some_and(|before| before.ends_with('/'));
     let is_absolute = is_after_slash && plain.starts_with('/');
-    let climbs = plain.contains("..") && plain.split('/').any(|segment| segment == "..");
+    // `./a` is another text than `a`, but names the same file (RFC 3986, section 3.3).
+    let is_dots = |segment| matches!(segment, "." | "..");
+    let climbs = memchr(b'.', plain.as_bytes()).is_some() && plain.split('/').any(is_dots);
     let hides = memchr2(0, b'\\', plain.as_bytes()).is_some();
     if is_absolute || climbs || hides {
         return None;
