@@ -51,7 +51,7 @@ defmodule McpServer.Lint do
              property_name same_template)a
   @warnings ~w(tool_name alike_names type_union missing_type format enum_type reference combinator boolean_schema
                output_root missing_description missing_annotations missing_scopes description_budget
-               instructions_budget catalogue_budget tool_count template_overlap template_shadowed)a
+               instructions_budget catalogue_budget tool_count template_overlap template_shadowed guard_overlap)a
   @codes @errors ++ @warnings
   @by_name Map.new(@codes, &{Atom.to_string(&1), &1})
 

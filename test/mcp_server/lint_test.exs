@@ -173,6 +173,39 @@ defmodule McpServer.LintTest do
            ]
   end
 
+  # Earlier, the finding was that the guarded resource answers, which is so for one form of its URI only.
+  test "a guard that a wider template bypasses" do
+    guards = fn narrow, wide, ignore ->
+      router =
+        router!("""
+        resource "private", "file:///private/{name}"#{narrow} do
+          #{ignore}
+          read McpServer.Handlers, :read
+        end
+
+        resource "all", "file:///{+path}"#{wide} do
+          read McpServer.Handlers, :read
+        end
+        """)
+
+      for %{code: code} = finding <- Lint.run(router, ignore: [:missing_description]), do: {code, finding.name}
+    end
+
+    staff = ", authorize: {McpServer.PermissionRouter.Handlers, :staff}"
+    always = staff <> ", listed: :always"
+    own = ", visible: {McpServer.PermissionRouter.Handlers, :own}"
+    scopes = ~s(, scopes: ["files:read"])
+
+    for {narrow, wide} <- [{staff, ""}, {own, ""}, {scopes, ""}, {staff, own}, {scopes, staff}],
+        do: assert({narrow, wide, guards.(narrow, wide, "")} == {narrow, wide, [{:guard_overlap, "private"}]})
+
+    # An open resource inside of a guarded template is an exception.
+    for {narrow, wide} <- [{"", ""}, {"", staff}, {staff, staff}, {staff, always}],
+        do: assert({narrow, wide, guards.(narrow, wide, "")} == {narrow, wide, [{:template_overlap, "all"}]})
+
+    assert guards.(staff, "", "lint ignore: [:guard_overlap]") == []
+  end
+
   test "what the router says of lint is checked" do
     assert_refused(
       3,

@@ -48,6 +48,33 @@ defmodule McpServer.Catalog.Rules do
         do: {member, public}
   end
 
+  @doc """
+  The numbers of the guards of a router's resources and templates, for the core. Unlike a rule, a guard may need the
+  arguments of a request. `mix mcp.lint` compares them.
+  """
+  @spec guards(module()) :: %{String.t() => [non_neg_integer() | nil]}
+  def guards(router) do
+    of_list =
+      for {member, _list, key} <- @lists,
+          key in [:resource_handlers, :template_handlers],
+          guards = key |> router.__mcp__() |> Tuple.to_list() |> Enum.map(&guard(&1[:access])),
+          Enum.any?(guards),
+          do: {member, guards}
+
+    distinct = for {_member, guards} <- of_list, guard <- guards, guard != nil, uniq: true, do: guard
+    numbers = distinct |> Enum.with_index() |> Map.new()
+    for {member, guards} <- of_list, into: %{}, do: {member, Enum.map(guards, &numbers[&1])}
+  end
+
+  # Tags select entries, and `listed:` decides only about lists.
+  defp guard(nil), do: nil
+  defp guard(%{outer: outer} = declared), do: both(guard(outer), guard(Map.delete(declared, :outer)))
+  defp guard(declared), do: with(own when own == %{} <- Map.drop(declared, [:listed, :tags]), do: nil)
+
+  defp both(nil, own), do: own
+  defp both(outer, nil), do: outer
+  defp both(outer, own), do: {outer, own}
+
   defp rule(%{access: %{rule: rule}}), do: rule
   defp rule(_open), do: nil
 end

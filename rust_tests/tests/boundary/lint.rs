@@ -430,6 +430,96 @@ fn a_resource_in_front_of_a_template_may_be_meant() {
     );
 }
 
+// Earlier, nothing told that the guard of the one does not protect what the other reads.
+#[test]
+fn a_guard_that_another_template_bypasses_is_found() {
+    let found = |guards: [Option<usize>; 3], texts: [&str; 2]| -> Vec<String> {
+        let template =
+            |name: &str, text: &str| json!({"name": name, "uriTemplate": text, "description": "T"});
+        let definition = json!({"server": {"info": {"name": "s", "version": "1"}},
+            "resources": [{"name": "key", "uri": "f:///key", "description": "R"}],
+            "resourceTemplates": [template("a", texts[0]), template("b", texts[1])],
+            "guards": {"resources": [guards[0]], "resourceTemplates": guards[1..]},
+        });
+        found(&definition)
+            .into_iter()
+            .map(|found| {
+                format!(
+                    "{} {} {}: {}",
+                    found.code, found.name, found.pointer, found.message
+                )
+            })
+            .collect()
+    };
+    let nested = ["f:///private/{name}", "f:///{+path}"];
+    assert_eq!(
+        found([Some(0), Some(1), None], nested),
+        [
+            r#"guard_overlap key /uri: the template "b" (f:///{+path}) matches f:///key too, and has no guard: it answers clients that this resource is hidden from, and other forms of the path"#,
+            r#"guard_overlap a /uriTemplate: the template "b" (f:///{+path}) matches f:///private/x too, and has no guard: it answers clients that this resource is hidden from, and other forms of the path"#,
+        ]
+    );
+    assert_eq!(
+        found([None, Some(1), Some(0)], nested),
+        [
+            r#"template_shadowed key /uri: the template "b" (f:///{+path}) matches f:///key too; this resource answers it"#,
+            r#"guard_overlap a /uriTemplate: the template "b" (f:///{+path}) matches f:///private/x too, and has another guard: it answers clients that this resource is hidden from, and other forms of the path"#,
+        ]
+    );
+    // The same guard, and an exception inside of a guarded template.
+    let shadowed = |name: &str| {
+        format!(
+            r#"template_shadowed key /uri: the template "{name}" (f:///{{+path}}) matches f:///key too; this resource answers it"#
+        )
+    };
+    let overlap = |name: &str, text: &str, rest: &str| {
+        format!(
+            r#"template_overlap b /uriTemplate: "{name}" ({text}) matches f:///private/x too; it was declared first and answers it{rest}"#
+        )
+    };
+    assert_eq!(
+        found([Some(0), Some(0), Some(0)], nested),
+        [shadowed("b"), overlap("a", nested[0], "")]
+    );
+    assert_eq!(
+        found([Some(0), None, Some(0)], nested),
+        [shadowed("b"), overlap("a", nested[0], "")]
+    );
+    assert_eq!(
+        found([Some(0), Some(0), None], [nested[1], nested[0]]),
+        [
+            shadowed("a"),
+            overlap("a", nested[1], ", unless it is hidden from the client")
+        ]
+    );
+    // The open one is asked first.
+    assert_eq!(
+        found([None, None, Some(0)], [nested[1], nested[0]]),
+        [
+            shadowed("a"),
+            r#"guard_overlap b /uriTemplate: the template "a" (f:///{+path}) matches f:///private/x too, and has no guard: it was declared first and answers it"#.to_owned(),
+        ]
+    );
+    // Neither is wider.
+    assert_eq!(
+        found([None, Some(0), None], ["g://{x}/b", "g://c/{y}"]),
+        [
+            r#"guard_overlap a /uriTemplate: the template "b" (g://c/{y}) matches g://c/b too, and has no guard: it answers clients that this resource is hidden from, and other forms of the path"#
+        ]
+    );
+    // What is hidden from some clients leaves its URIs to the next.
+    assert_eq!(
+        found([None, Some(0), None], ["g://{x}", "g://{y}"]),
+        [
+            r#"guard_overlap a /uriTemplate: the template "b" (g://{y}) matches g://x too, and has no guard: it answers clients that this resource is hidden from, and other forms of the path"#
+        ]
+    );
+    assert_eq!(
+        found([None, None, Some(0)], ["g://{x}", "g://{y}"]).len(),
+        1
+    );
+}
+
 #[test]
 fn five_hundred_templates_and_a_thousand_tools_are_no_trouble() {
     let texts: Vec<String> = (0..500)

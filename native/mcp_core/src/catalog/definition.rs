@@ -45,6 +45,10 @@ pub struct Definition {
     /// Entries that may be used without a token.
     #[serde(default)]
     pub public: Public,
+    /// The number of each entry's guard, also one that needs the arguments of a request. Only
+    /// `mix mcp.lint` compares them.
+    #[serde(default)]
+    pub guards: Rules,
     /// Whether tools may be declared at run time. Only the server's own code knows them.
     #[serde(default)]
     pub run_time_tools: bool,

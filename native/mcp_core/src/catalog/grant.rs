@@ -44,7 +44,8 @@ impl<T: Copy + Default> OfEntries<T> {
     }
 
     /// The value of an entry.
-    pub(super) fn of(&self, entry: Entry) -> T {
+    #[must_use]
+    pub fn of(&self, entry: Entry) -> T {
         let of = self.list(entry.kind).get(entry.index).copied();
         of.unwrap_or_default()
     }

@@ -115,6 +115,8 @@ codes! {
     TemplateOverlap = "template_overlap", Warning;
     /// A static resource whose URI a template matches too.
     TemplateShadowed = "template_shadowed", Warning;
+    /// A guarded resource or template, of which a template with another guard or none matches a URI.
+    GuardOverlap = "guard_overlap", Warning;
 }
 
 impl fmt::Display for Code {

@@ -1,14 +1,17 @@
 //! URIs that match more than one resource.
 //!
 //! A static resource has priority over templates, and the first matching template over later ones.
+//! An entry that is hidden from a client leaves its URIs to the next, and a URI in another form, such
+//! as with a second slash, may match only a wider template. So a guard protects its own entry only.
+//!
 //! A finding shows a URI that both match. Some overlaps are missed, because only a few URIs are
 //! tried.
 
 use serde_json::Value;
 
 use super::finding::{Code, Findings, Kind, name};
-use mcp_core::catalog::Definition;
 use mcp_core::catalog::template::{Matcher, Template, TemplateLimits, VarValue};
+use mcp_core::catalog::{Definition, Entry, ListKind};
 
 /// The most values tried for each variable, and URIs tried for each pair of templates.
 const MAX_VALUES: usize = 8;
@@ -20,16 +23,26 @@ struct Known<'d> {
     text: &'d str,
     template: Template,
     matcher: Matcher,
+    /// The number of its guard; `None` if all clients may use it.
+    guard: Option<usize>,
 }
+
+/// What to do about a guard that another template bypasses.
+const GUARD: &str = "Guard that template, too, or let its handler refuse these URIs; `lint ignore: [:guard_overlap]` in the resource says that this is meant.";
 
 pub(super) fn check(definition: &Definition, limits: &TemplateLimits, found: &mut Findings) {
     let known: Vec<Known<'_>> = definition
         .resource_templates
         .iter()
-        .filter_map(|entry| known(entry, limits))
+        .enumerate()
+        .filter_map(|(index, entry)| {
+            let guard = guard(definition, ListKind::ResourceTemplates, index);
+            known(entry, guard, limits)
+        })
         .collect();
-    for resource in &definition.resources {
-        check_resource(resource, &known, found);
+    for (index, resource) in definition.resources.iter().enumerate() {
+        let guard = guard(definition, ListKind::Resources, index);
+        check_resource(resource, guard, &known, found);
     }
     for (index, later) in known.iter().enumerate() {
         for earlier in known.iter().take(index) {
@@ -38,7 +51,11 @@ pub(super) fn check(definition: &Definition, limits: &TemplateLimits, found: &mu
     }
 }
 
-fn known<'d>(entry: &'d Value, limits: &TemplateLimits) -> Option<Known<'d>> {
+fn guard(definition: &Definition, kind: ListKind, index: usize) -> Option<usize> {
+    definition.guards.of(Entry::new(kind, index))
+}
+
+fn known<'d>(entry: &'d Value, guard: Option<usize>, limits: &TemplateLimits) -> Option<Known<'d>> {
     let text = entry.get("uriTemplate")?.as_str()?;
     let template = Template::parse(text, limits).ok()?;
     let matcher = template.matcher().ok()?;
@@ -48,18 +65,37 @@ fn known<'d>(entry: &'d Value, limits: &TemplateLimits) -> Option<Known<'d>> {
         text,
         template,
         matcher,
+        guard,
     })
 }
 
-fn check_resource(resource: &Value, known: &[Known<'_>], found: &mut Findings) {
+fn check_resource(
+    resource: &Value,
+    guard: Option<usize>,
+    known: &[Known<'_>],
+    found: &mut Findings,
+) {
     let Some(uri) = resource.get("uri").and_then(Value::as_str) else {
         return;
     };
-    if let Some(template) = known
+    found.about(Kind::Resource, resource);
+    let (bypassing, others): (Vec<&Known<'_>>, Vec<&Known<'_>>) = known
         .iter()
-        .find(|known| known.matcher.captures(uri).is_some())
-    {
-        found.about(Kind::Resource, resource);
+        .filter(|known| known.matcher.captures(uri).is_some())
+        .partition(|known| guard.is_some() && known.guard != guard);
+    if let Some(template) = bypassing.first() {
+        found.add(
+            Code::GuardOverlap,
+            "/uri",
+            format!(
+                "{} matches {uri} too, and {}: it answers clients that this resource is hidden from, and other forms of the path",
+                named(template),
+                guarded(template)
+            ),
+            GUARD,
+        );
+    }
+    if let Some(template) = others.first() {
         found.add(
             Code::TemplateShadowed,
             "/uri",
@@ -72,9 +108,32 @@ fn check_resource(resource: &Value, known: &[Known<'_>], found: &mut Findings) {
     }
 }
 
+/// A template in a sentence.
+fn named(template: &Known<'_>) -> String {
+    format!("the template {:?} ({})", template.name, template.text)
+}
+
+/// What a template has instead of the guard of another entry.
+const fn guarded(template: &Known<'_>) -> &'static str {
+    if template.guard.is_some() {
+        "has another guard"
+    } else {
+        "has no guard"
+    }
+}
+
 fn check_pair(earlier: &Known<'_>, later: &Known<'_>, found: &mut Findings) {
+    let is_same = without_names(earlier.text) == without_names(later.text);
+    let is_hidden = earlier.guard.is_some() && earlier.guard != later.guard;
+    let uri = || shared(earlier, later).or_else(|| shared(later, earlier));
+    let uri = if is_same && !is_hidden { None } else { uri() };
+    if let Some(uri) = &uri
+        && check_guards(earlier, later, uri, found)
+    {
+        return;
+    }
     found.about(Kind::ResourceTemplate, later.entry);
-    if without_names(earlier.text) == without_names(later.text) {
+    if is_same && !is_hidden {
         found.add(
             Code::SameTemplate,
             "/uriTemplate",
@@ -84,17 +143,59 @@ fn check_pair(earlier: &Known<'_>, later: &Known<'_>, found: &mut Findings) {
             ),
             "Remove one of the two.",
         );
-    } else if let Some(uri) = shared(earlier, later).or_else(|| shared(later, earlier)) {
+    } else if let Some(uri) = uri {
+        let hidden = if is_hidden {
+            ", unless it is hidden from the client"
+        } else {
+            ""
+        };
         found.add(
             Code::TemplateOverlap,
             "/uriTemplate",
             format!(
-                "{:?} ({}) matches {uri} too; it was declared first and answers it",
+                "{:?} ({}) matches {uri} too; it was declared first and answers it{hidden}",
                 earlier.name, earlier.text
             ),
             "Declare the more special template first, or give one of them another URI.",
         );
     }
+}
+
+/// Finds guards of the two that the other template bypasses. An exception inside of a guarded template
+/// is none: its URIs are meant to be open.
+fn check_guards(earlier: &Known<'_>, later: &Known<'_>, uri: &str, found: &mut Findings) -> bool {
+    let mut is_found = false;
+    for (own, other) in [(later, earlier), (earlier, later)] {
+        let is_exception = || covers(own, other) && !covers(other, own);
+        if own.guard.is_none() || own.guard == other.guard || is_exception() {
+            continue;
+        }
+        is_found = true;
+        let answers = if std::ptr::eq(own, later) {
+            "it was declared first and answers it"
+        } else {
+            "it answers clients that this resource is hidden from, and other forms of the path"
+        };
+        found.about(Kind::ResourceTemplate, own.entry);
+        found.add(
+            Code::GuardOverlap,
+            "/uriTemplate",
+            format!(
+                "{} matches {uri} too, and {}: {answers}",
+                named(other),
+                guarded(other)
+            ),
+            GUARD,
+        );
+    }
+    is_found
+}
+
+/// Whether a template matches all tried URIs of the other.
+fn covers(template: &Known<'_>, other: &Known<'_>) -> bool {
+    let is_own = |uri: &String| other.matcher.captures(uri).is_some();
+    let mut uris = tried(other, template).filter(is_own);
+    uris.all(|uri| template.matcher.captures(&uri).is_some())
 }
 
 /// The template without the names of variables that are no part of the URI: `a://{}/{+}{?of,to}`.
@@ -121,37 +222,40 @@ fn without_names(text: &str) -> String {
     shape
 }
 
-/// A URI of `template` that `other` matches too, built from pieces of the other's text.
+/// A URI of `template` that `other` matches too.
 fn shared(template: &Known<'_>, other: &Known<'_>) -> Option<String> {
     if !begin_alike(template.text, other.text) {
         return None;
     }
+    tried(template, other).find(|uri| {
+        let mut both = [template, other].into_iter();
+        both.all(|known| known.matcher.captures(uri).is_some())
+    })
+}
+
+/// URIs of `template`, built from pieces of the other's text.
+fn tried(template: &Known<'_>, other: &Known<'_>) -> impl Iterator<Item = String> {
     let values = values(other.text);
     let variables = template.template.variables();
     let asked = queried(template.text);
-    for attempt in 0..MAX_TRIED {
-        let chosen = chosen(attempt, variables.len(), &values)?;
-        let value = |name: &str| {
-            let index = variables.iter().position(|known| known == name)?;
-            chosen
-                .get(index)
-                .map(|text| VarValue::Text((*text).to_owned()))
-        };
-        // A URI may omit its query.
-        let unasked = |name: &str| value(name).filter(|_| !asked.contains(&name));
-        let uris = [
-            template.template.expand(&value),
-            template.template.expand(&unasked),
-        ];
-        let is_matched = |uri: &String| {
-            let mut both = [template, other].into_iter();
-            both.all(|known| known.matcher.captures(uri).is_some())
-        };
-        if let Some(uri) = uris.into_iter().flatten().find(is_matched) {
-            return Some(uri);
-        }
-    }
-    None
+    (0..MAX_TRIED)
+        .map_while(move |attempt| {
+            let chosen = chosen(attempt, variables.len(), &values)?;
+            let value = |name: &str| {
+                let index = variables.iter().position(|known| known == name)?;
+                chosen
+                    .get(index)
+                    .map(|text| VarValue::Text((*text).to_owned()))
+            };
+            // A URI may omit its query.
+            let unasked = |name: &str| value(name).filter(|_| !asked.contains(&name));
+            Some([
+                template.template.expand(&value),
+                template.template.expand(&unasked),
+            ])
+        })
+        .flatten()
+        .flatten()
 }
 
 /// The variable names in a query.
