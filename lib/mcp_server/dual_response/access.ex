@@ -3,7 +3,7 @@ defmodule McpServer.DualResponse.Access do
   # Looks up resources for an identity. A foreign resource gets the same response as a missing one. Neither case runs
   # user code, so the response time does not reveal which ids exist.
 
-  alias McpServer.DualResponse.{Error, Events, Options, Resource, Storage}
+  alias McpServer.DualResponse.{Errand, Error, Events, Options, Resource, Storage}
 
   @not_found "Resource not found or expired"
   # A deadline that no resource lives to see: a hundred years in milliseconds.
@@ -103,7 +103,7 @@ defmodule McpServer.DualResponse.Access do
     }
 
     # The deletion succeeds even if the tombstone cannot be saved.
-    _kept = Storage.save(options, stone, nil)
+    _kept = Errand.run(options, [], fn -> Storage.save(options, stone, nil) end)
     :ok
   end
 

@@ -3,7 +3,19 @@ defmodule McpServer.DualResponse.Creation do
   # Creates a resource: counts the rows, takes the sample or all rows, and saves the result. If a step fails, nothing is
   # saved.
 
-  alias McpServer.DualResponse.{Access, Error, Events, Location, Options, Query, Resource, Response, Room, Storage}
+  alias McpServer.DualResponse.{
+    Access,
+    Errand,
+    Error,
+    Events,
+    Location,
+    Options,
+    Query,
+    Resource,
+    Response,
+    Room,
+    Storage
+  }
 
   @names ~w(columns conn count execute expiration metadata name persist rows sample_size sort_mode subject tenant tie_break)a
 
@@ -16,13 +28,14 @@ defmodule McpServer.DualResponse.Creation do
          {:ok, total, sample, rows} <- gather(server, given),
          {resource, rows} = resource(server, given, total, sample, rows),
          :ok <- Room.check(server, resource),
-         :ok <- Storage.save(server, resource, rows),
-         :ok <- Room.make(server, resource) do
+         :ok <- Room.keep(server, resource, owner(resource), fn -> Storage.save(server, resource, rows) end) do
       measurements = %{rows: total, bytes: resource.bytes}
       Events.emit(server, :created, measurements, %{persist: resource.persist})
       {:ok, Response.new(server, resource)}
     end
   end
+
+  defp owner(resource), do: resource |> Resource.holder() |> Errand.owner()
 
   # The caller's options override the server's defaults.
   defp read!(server, options) do

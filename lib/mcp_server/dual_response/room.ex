@@ -6,10 +6,11 @@ defmodule McpServer.DualResponse.Room do
   # Only a full store compares all holders. It then deletes up to a hundredth of its resources, so that this is rare.
   #
   # A resource is saved before room is made for it, so that concurrent creations count each other. For a moment the
-  # store may therefore hold one extra resource per creating process.
+  # store may therefore hold one extra resource per creating process. Room is also made if that process is killed.
 
-  alias McpServer.DualResponse.{Error, Events, Options, Resource, Storage}
+  alias McpServer.DualResponse.{Errand, Error, Events, Options, Resource, Storage}
   alias McpServer.Quota
+  alias McpServer.Quota.Client
 
   @batch 100
   # How many of the largest holders are asked for resources that are not pinned, before the store looks for any.
@@ -22,9 +23,45 @@ defmodule McpServer.DualResponse.Room do
 
   def check(_options, _resource), do: :ok
 
-  @doc "Makes room for a saved resource. If there is none, deletes the resource again."
-  @spec make(Options.t(), Resource.t()) :: :ok | {:error, Error.t()}
-  def make(options, resource) do
+  @doc """
+  Saves a resource with `save`, and makes room for it, even if the calling process is killed meanwhile. If there is no
+  room, deletes the resource again. `client` is who has a place for it if the calling process works for none.
+  """
+  @spec keep(Options.t(), Resource.t(), Client.t(), save :: (() -> :ok | {:error, Error.t()})) ::
+          :ok | {:error, Error.t()}
+  def keep(options, resource, client, save) do
+    work = fn -> with :ok <- save.(), do: make(options, resource) end
+
+    # The rows are not copied for a store in the node's memory, whose changes end with the caller.
+    if Errand.ends_with_caller?(options),
+      do: guarded(options, resource, work),
+      else: Errand.run(options, [client: client, settle: fn -> make(options, resource) end], work)
+  end
+
+  # The guard makes room if the calling process is killed between the two steps. It gets only the key and the owner of
+  # the resource, so it costs some microseconds.
+  defp guarded(options, resource, work) do
+    caller = self()
+    saved = %{resource | columns: [], sample_data: [], metadata: %{}, query: nil}
+    guard = spawn(fn -> guard(caller, options, saved) end)
+
+    try do
+      work.()
+    after
+      send(guard, :done)
+    end
+  end
+
+  defp guard(caller, options, resource) do
+    monitor = Process.monitor(caller)
+
+    receive do
+      :done -> :ok
+      {:DOWN, ^monitor, :process, ^caller, _reason} -> make(options, resource)
+    end
+  end
+
+  defp make(options, resource) do
     with {:error, error} <- fit(options, resource) do
       _deleted = Storage.delete(options, Resource.key(resource))
       {:error, error}

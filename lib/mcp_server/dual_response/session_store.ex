@@ -28,7 +28,7 @@ defmodule McpServer.DualResponse.SessionStore do
 
   @behaviour McpServer.SessionStore
 
-  alias McpServer.DualResponse.{Options, Resource, Room, Storage}
+  alias McpServer.DualResponse.{Errand, Error, Options, Resource, Room, Storage}
 
   # Of values. The node that stores an ended session limits their number.
   @limits %{max_resources: 100_000, max_bytes: 64 * 1024 * 1024, max_share: 25}
@@ -61,12 +61,20 @@ defmodule McpServer.DualResponse.SessionStore do
 
   @impl true
   def put(options, key, value, ttl, holder) do
-    with {:ok, room} <- open(options, key),
-         resource = resource(room, key, value, ttl, holder),
-         :ok <- replace_or_save(room, resource) do
-      if room(key) == :values, do: Room.make(room, resource), else: :ok
+    with {:ok, room} <- open(options, key) do
+      resource = resource(room, key, value, ttl, holder)
+      store = fn -> replace_or_save(room, resource) end
+
+      if room(key) == :values,
+        do: Room.keep(room, resource, holder, store),
+        else: Errand.run(room, [client: holder], store)
     end
+    |> failure()
   end
+
+  # Without a log line for what one client asks for.
+  defp failure({:error, %Error{cause: :full}}), do: {:error, :full}
+  defp failure(stored_or_error), do: stored_or_error
 
   defp replace_or_save(room, resource) do
     changes = Map.take(resource, [:metadata, :deadline, :expires_at, :bytes])

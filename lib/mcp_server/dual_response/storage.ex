@@ -2,7 +2,7 @@ defmodule McpServer.DualResponse.Storage do
   @moduledoc false
   # All calls of a store's callbacks. Every failure of a store becomes one error and a log line.
 
-  alias McpServer.DualResponse.{Error, Options, Resource, Store, Trouble}
+  alias McpServer.DualResponse.{Errand, Error, Options, Resource, Store, Trouble}
 
   @unavailable "The store is not available"
 
@@ -15,7 +15,7 @@ defmodule McpServer.DualResponse.Storage do
     end
   end
 
-  @doc "Saves a resource, and its rows if it has any."
+  @doc "Saves a resource, and its rows if it has any. Room is made in the same `Errand`."
   @spec save(Options.t(), Resource.t(), [map] | nil) :: :ok | {:error, Error.t()}
   def save(options, %Resource{id: id} = resource, rows) do
     case call(options, :save, [resource, rows]) do
@@ -44,13 +44,19 @@ defmodule McpServer.DualResponse.Storage do
   end
 
   @spec update(Options.t(), Store.key(), map) :: :ok | :not_found | {:error, Error.t()}
-  def update(options, key, changes), do: done(options, :update, [key, changes, Options.now(options)])
+  def update(options, key, changes), do: change(options, :update, [key, changes, Options.now(options)])
 
+  @doc "Counts an access. Nobody waits for a place for it."
   @spec touch(Options.t(), Store.key(), map) :: :ok | :not_found | {:error, Error.t()}
-  def touch(options, key, changes), do: done(options, :touch, [key, changes, Options.now(options)])
+  def touch(options, key, changes),
+    do: change(options, :touch, [key, changes, Options.now(options)], wait: false)
 
   @spec delete(Options.t(), Store.key()) :: :ok | :not_found | {:error, Error.t()}
-  def delete(options, key), do: done(options, :delete, [key])
+  def delete(options, key), do: change(options, :delete, [key])
+
+  # It may go on when the client has left, so it keeps the client's place.
+  defp change(server, function, arguments, options \\ []),
+    do: Errand.run(server, options, fn -> done(server, function, arguments) end)
 
   defp done(options, function, arguments) do
     case call(options, function, arguments) do

@@ -2,8 +2,11 @@ defmodule McpServer.DualResponse.Store do
   @moduledoc """
   A store for dual responses. The default is `McpServer.DualResponse.Store.ETS`.
 
-  A store is a module with these callbacks. They run concurrently, in the processes that create or fetch; only
-  `c:init/1` and `c:close/1` run in the server's process. An exception or `{:error, reason}` of a callback becomes a
+  A store is a module with these callbacks. They run concurrently. What reads runs in the processes that create or
+  fetch. What changes something runs in a process of its own, with the `$callers` of the caller: a client can leave at
+  any time, and the process that serves it is killed. The change is then finished, and counts for the client. A store
+  whose changes end with their process says so (`c:ends_with_caller?/1`), and is called in the process that creates or
+  fetches. Only `c:init/1` and `c:close/1` run in the server's process. An exception or `{:error, reason}` of a callback becomes a
   `:storage_error`; the reason is only logged.
 
   `McpServer.DualResponse.StoreCase` is the test suite that every store must pass.
@@ -46,6 +49,12 @@ defmodule McpServer.DualResponse.Store do
 
   @doc "Whether the store can hold functions; if not, queries are `{module, function, arguments}`."
   @callback persists_closures?() :: boolean
+
+  @doc """
+  Whether no change goes on when the process that calls the store is killed, as in a table of the node's memory. A change
+  of a database, of another process or of another node may go on. Optional; the default is `false`.
+  """
+  @callback ends_with_caller?(ref) :: boolean
 
   @doc """
   Saves a resource and, with `persist: :rows`, its rows (else `nil`), atomically.
@@ -112,5 +121,5 @@ defmodule McpServer.DualResponse.Store do
   @doc "Closes the store. Called once for each opening, at the shutdown of the server."
   @callback close(ref) :: :ok
 
-  @optional_callbacks delete_expired: 3, holders: 1, size_of: 2, least_used_of: 3
+  @optional_callbacks ends_with_caller?: 1, delete_expired: 3, holders: 1, size_of: 2, least_used_of: 3
 end

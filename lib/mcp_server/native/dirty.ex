@@ -34,7 +34,9 @@ defmodule McpServer.Native.Dirty do
     :ok
   end
 
-  defp client do
+  @doc "The client that the calling process works for, or `nil`."
+  @spec client() :: Client.t()
+  def client do
     case Process.get(__MODULE__) do
       nil -> nil
       {:client, client} -> client

@@ -44,6 +44,7 @@ defmodule McpServer.Quota.Kinds do
           | :run_time_tools
           | :run_time_tool_bytes
           | :ended_sessions
+          | :store_changes
           | :page_bytes
           | :results
           | :result_bytes
@@ -118,6 +119,8 @@ defmodule McpServer.Quota.Kinds do
     session_value_bytes: Map.merge(@of_node, %{limit: 64 * @mebi, share: 25}),
     # Handlers that clean up after their calls have ended. A client can cancel faster than they do.
     cleanups: Map.merge(@of_node, %{limit: 1_000, unit: :count, share: 25}),
+    # Changes in a store, which go on when their clients have left.
+    store_changes: Map.merge(@of_node, %{limit: 256, unit: :count, share: 25}),
     # Requests to issuers, which go on when their clients have left. An issuer gets at most twice the share at once.
     introspections: Map.merge(@of_node, %{limit: 1_024, unit: :count, share: {:count, 32}, client: :address}),
     # What is dropped early could be used again.

@@ -43,6 +43,12 @@ defmodule McpServer.DualResponse.Store.Ecto do
   Every change is one statement, so nodes need no connection except the database. A node compares `expires_at` with its
   own clock, so the clocks of the nodes must agree. One node deletes each expired resource; the others skip locked rows
   without waiting.
+
+  ## Processes
+
+  A client may leave while the database works for it, so a change runs in a process of its own: it is finished, and
+  counts for the client until then. The sandbox of Ecto finds that process by its `$callers`. In a transaction of yours
+  (`c:Ecto.Repo.transaction/2`) a result is stored by your process, as part of the transaction.
   """
 
   @behaviour McpServer.DualResponse.Store
@@ -118,6 +124,14 @@ defmodule McpServer.DualResponse.Store.Ecto do
   @doc "Functions cannot be stored."
   @spec persists_closures?() :: false
   def persists_closures?, do: false
+
+  @impl true
+  @doc """
+  In a transaction of the calling process a change is part of the transaction. Otherwise the database may go on with a
+  statement when the process that sent it has ended.
+  """
+  @spec ends_with_caller?(ref) :: boolean
+  def ends_with_caller?(%{repo: repo}), do: function_exported?(repo, :in_transaction?, 0) and repo.in_transaction?()
 
   # One statement, so that a resource is never visible without its rows.
   @impl true

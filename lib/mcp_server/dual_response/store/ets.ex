@@ -46,6 +46,9 @@ defmodule McpServer.DualResponse.Store.ETS do
   def persists_closures?, do: true
 
   @impl true
+  def ends_with_caller?(_tables), do: true
+
+  @impl true
   def close(%{server: server}), do: Keeper.close(server)
 
   # The record and its rows become visible at once. The index entries are inserted before, so that a resource is never

@@ -29,7 +29,8 @@ defmodule McpServer.DualResponse.Store.Mnesia do
   Creating, pinning and deleting are transactions that return when every node has the change. Counting an access is also
   a transaction and loses no counts; other nodes see it a moment later. Reading is local. `:ram_copies` live as long as
   one node runs; a node that comes back copies them from the others. `:disc_copies` survive a stop of all nodes. A node
-  writes its own changes to disc before it returns; access counts follow within seconds. After a full stop, start the
+  writes its own changes to disc before it returns; access counts follow within seconds. A transaction goes on if its
+  client leaves or does not wait longer, and counts for the client until it ends. After a full stop, start the
   node that stopped last first.
 
   Functions are refused, because another node may not have their code: queries are `{module, function, arguments}`.
@@ -55,6 +56,7 @@ defmodule McpServer.DualResponse.Store.Mnesia do
 
   @behaviour McpServer.DualResponse.Store
 
+  alias McpServer.DualResponse.Errand
   alias McpServer.DualResponse.Store.Mnesia.{Member, Records, Tables}
 
   # Mnesia is part of OTP, but only of releases that list it.
@@ -195,7 +197,7 @@ defmodule McpServer.DualResponse.Store.Mnesia do
       {:DOWN, ^monitor, :process, ^pid, reason} -> {:error, reason}
     after
       @timeout ->
-        Process.demonitor(monitor, [:flush])
+        Errand.leave_behind(monitor)
         {:error, :timeout}
     end
   end

@@ -71,6 +71,38 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       assert ask("SELECT count(*) FROM mcp_dual_responses_rows WHERE resource_id = $1::text", [elem(key, 1)]) == [[0]]
     end
 
+    test "what goes on for killed callers stays within the share of their owner" do
+      server = :ecto_store_of_killed_callers
+      store = {Store.Ecto, repo: PostgresRepo}
+      options = [name: server, base_url: "http://127.0.0.1/resources", store: store, max_resources: 8]
+      start_supervised!({DualResponse, options})
+      rows = [name: "Rows", columns: [%{name: "n"}], rows: [%{"n" => 1}], subject: "eve"]
+      start_supervised!({PostgresRepo, folder: Postgres.folder(), size: 1, name: :locking}, id: :locking)
+      lock = &({:ok, _result} = PostgresRepo.query(&1, [], pool: :locking))
+      lock.("BEGIN")
+      lock.("LOCK TABLE mcp_dual_responses IN SHARE MODE")
+
+      for n <- 1..6 do
+        {pid, monitor} = spawn_monitor(fn -> DualResponse.create_response(server, rows) end)
+        eventually(fn -> ask("SELECT count(*) FROM pg_locks WHERE NOT granted", []) == [[n]] end)
+        Process.exit(pid, :kill)
+        assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}, 30_000
+      end
+
+      lock.("COMMIT")
+      running = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()"
+      kept = "SELECT count(*) FROM mcp_dual_responses WHERE server = $1::text"
+      eventually(fn -> ask(running, []) == [[0]] and ask(kept, [to_string(server)]) in [[[1]], [[2]]] end)
+    end
+
+    defp eventually(holds?, left \\ 1_200) do
+      unless holds?.() do
+        assert left > 0, "it did not happen"
+        Process.sleep(25)
+        eventually(holds?, left - 1)
+      end
+    end
+
     test "cleaning up skips what another node has locked, and waits for nobody",
          %{store: store, ref: ref, now: now} do
       [locked, free] = for n <- 1..2, do: save(store, ref, StoreCase.expiring(now - n))

@@ -166,6 +166,34 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
     assert DualResponse.get_resource(server, id) == nil
   end
 
+  test "what goes on for killed callers stays within the share of their owner" do
+    server = :mnesia_store_of_killed_callers
+    options = [name: server, base_url: "http://127.0.0.1/resources", store: Store.Mnesia, max_resources: 8]
+    start_supervised!({DualResponse, options})
+    rows = [name: "Rows", columns: [%{name: "n"}], rows: [%{"n" => 1}], subject: "eve"]
+    lock = Task.async(fn -> :mnesia.transaction(&hold/0) end)
+    eventually(fn -> :mnesia.system_info(:held_locks) != [] end)
+
+    for n <- 1..6 do
+      {pid, monitor} = spawn_monitor(fn -> DualResponse.create_response(server, rows) end)
+      eventually(fn -> length(:mnesia.system_info(:transactions)) == n + 1 end)
+      Process.exit(pid, :kill)
+      assert_receive {:DOWN, ^monitor, :process, ^pid, :killed}, 30_000
+    end
+
+    send(lock.pid, :go)
+    Task.await(lock, 30_000)
+    eventually(fn -> :mnesia.system_info(:transactions) == [] and kept(server) in 1..2 end)
+  end
+
+  # Reads do not wait for it.
+  defp hold do
+    :mnesia.write_lock_table(:mcp_dual_response)
+    receive do: (:go -> :ok)
+  end
+
+  defp kept(server), do: Records.size(server).resources
+
   defp eventually(holds?, left \\ 1_200) do
     unless holds?.() do
       assert left > 0, "it did not come back"
