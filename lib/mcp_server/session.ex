@@ -63,6 +63,7 @@ defmodule McpServer.Session do
   require Logger
 
   alias McpServer.{Conn, SessionStore}
+  alias McpServer.Native.Dirty
   alias McpServer.Quota.Client
 
   @max_bytes 16 * 1024
@@ -145,8 +146,10 @@ defmodule McpServer.Session do
 
   # Deletes the values of a session that its client has ended.
   @doc false
-  @spec forget(Conn.t()) :: :ok | {:error, :unavailable}
-  def forget(conn) do
+  @spec forget(Conn.t(), Client.t()) :: :ok | {:error, :unavailable}
+  def forget(conn, client \\ nil) do
+    # The store may go on after this process.
+    Dirty.work_for(client)
     {:ok, {key, _client}} = place(conn)
     SessionStore.delete(key)
   end

@@ -305,7 +305,7 @@ defmodule McpServer.Http.Session.Transport do
   # its client clean up.
   defp forget_values(%{mount: mount, session: %{id: id, principal: principal, client: client}}) do
     conn = %Conn{session_id: id, principal: principal, router: mount.router, mount: mount.name}
-    {pid, monitor} = spawn_monitor(Session, :forget, [conn])
+    {pid, monitor} = spawn_monitor(Session, :forget, [conn, client])
 
     case Reaper.kill_after(pid, @forget_ms, client) do
       :ok -> Process.demonitor(monitor, [:flush])
