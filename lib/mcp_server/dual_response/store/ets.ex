@@ -58,11 +58,35 @@ defmodule McpServer.DualResponse.Store.ETS do
     rows = List.wrap(rows)
     chunks = rows |> Enum.chunk_every(@chunk) |> Enum.map(&:erlang.term_to_binary/1) |> Enum.with_index()
     record = record(resource, System.monotonic_time(), length(rows))
-    count(tables, Resource.holder(resource), 1, resource.bytes)
-    Order.insert(tables, record)
-    :ets.insert(records, [record | for({chunk, number} <- chunks, do: {{id, number}, chunk})])
-    Order.insert(tables, record)
-    {:ok, id}
+    objects = [record | for({chunk, number} <- chunks, do: {{id, number}, chunk})]
+
+    whole(fn ->
+      count(tables, Resource.holder(resource), 1, resource.bytes)
+      Order.insert(tables, record)
+      :ets.insert(records, objects)
+      Order.insert(tables, record)
+      {:ok, id}
+    end)
+  end
+
+  # A client can leave at any moment, and the process of its call is killed: between a count and its change, too. What
+  # was counted then would count for ever. So both are made in a process that nobody kills. It is no child of the
+  # caller, because `McpServer.Call.Reaper` ends those. The caller has packed the rows, so few bytes are copied.
+  defp whole(change) do
+    caller = self()
+    tag = make_ref()
+    spawn(fn -> spawn(fn -> send(caller, {tag, result(change)}) end) end)
+
+    receive do
+      {^tag, {:ok, result}} -> result
+      {^tag, {kind, reason, stack}} -> :erlang.raise(kind, reason, stack)
+    end
+  end
+
+  defp result(change) do
+    {:ok, change.()}
+  catch
+    kind, reason -> {kind, reason, __STACKTRACE__}
   end
 
   defp record(resource, now, row_count) do
@@ -118,18 +142,18 @@ defmodule McpServer.DualResponse.Store.ETS do
   end
 
   @impl true
-  def update(%{records: records} = tables, {_tenant, id} = key, changes, now) do
+  def update(tables, key, changes, now), do: whole(fn -> change(tables, key, changes, now) end)
+
+  defp change(%{records: records} = tables, {_tenant, id} = key, changes, now) do
     case :ets.lookup(records, id) do
       [record] when elem(record, @deadline - 1) > now and elem(record, 1).status != :deleted ->
-        changed = change(resource(record), changes)
-        if swap(records, record, changed), do: recount(tables, record, changed), else: update(tables, key, changes, now)
+        changed = struct!(resource(record), changes)
+        if swap(records, record, changed), do: recount(tables, record, changed), else: change(tables, key, changes, now)
 
       _none_or_expired ->
         :not_found
     end
   end
-
-  defp change(resource, changes), do: struct!(resource, changes)
 
   defp recount(tables, record, resource) do
     more = resource.bytes - elem(record, @bytes - 1)
@@ -186,7 +210,12 @@ defmodule McpServer.DualResponse.Store.ETS do
   def delete(%{records: records} = tables, {_tenant, id}) do
     row_count = :ets.lookup_element(records, id, @row_count)
     for number <- 0..div(row_count - 1, @chunk)//1, row_count > 0, do: :ets.delete(records, {id, number})
+    whole(fn -> take(tables, id) end)
+  rescue
+    ArgumentError -> :not_found
+  end
 
+  defp take(%{records: records} = tables, id) do
     case :ets.take(records, id) do
       [record] ->
         count(tables, Resource.holder(elem(record, 1)), -1, -elem(record, @bytes - 1))
@@ -195,8 +224,6 @@ defmodule McpServer.DualResponse.Store.ETS do
       [] ->
         :not_found
     end
-  rescue
-    ArgumentError -> :not_found
   end
 
   @impl true
@@ -228,7 +255,6 @@ defmodule McpServer.DualResponse.Store.ETS do
   @impl true
   def least_used_of(tables, holder, limit), do: {:ok, Order.least_used_of(tables, holder, limit)}
 
-  # If the process ends between the count and the change, the count is too high, but never too low.
   defp count(%{records: records, holders: holders}, holder, resources, bytes) do
     :ets.update_counter(records, :size, [{2, resources}, {3, bytes}])
 

@@ -34,6 +34,40 @@ defmodule McpServer.DualResponse.Store.ETSTest do
     end
   end
 
+  # Earlier, a process that was killed between a count and its change left a count that was too high for ever. In the
+  # end the store was full with nothing in it.
+  test "what is counted is there, whenever the caller is killed", %{ref: ref, now: now} do
+    resource = StoreCase.expiring(now + 10)
+    key = {nil, resource.id}
+
+    for {change, resources} <- [
+          {fn -> ETS.save(ref, resource, StoreCase.rows(10)) end, 1},
+          {fn -> ETS.update(ref, key, %{bytes: 5}, now) end, 1},
+          {fn -> ETS.delete(ref, key) end, 0}
+        ] do
+      {caller, changing} = killed_while_counting(change)
+      assert changing != caller
+      monitor = Process.monitor(changing)
+      assert_receive {:DOWN, ^monitor, :process, ^changing, _reason}
+      records = for record when tuple_size(record) > 3 <- :ets.tab2list(ref.records), do: record
+
+      assert ETS.size(ref) ==
+               {:ok, %{resources: resources, bytes: Enum.sum(for record <- records, do: elem(record, 10))}}
+    end
+  end
+
+  # The process that makes a change, and the one that wants it, which is killed when the first one counts.
+  defp killed_while_counting(change) do
+    caller = spawn(fn -> receive(do: (:go -> change.())) end)
+    :erlang.trace_pattern({:ets, :update_counter, 3}, true, [])
+    :erlang.trace(caller, true, [:call, :set_on_spawn])
+    send(caller, :go)
+    assert_receive {:trace, changing, :call, {:ets, :update_counter, _arguments}}
+    Process.exit(caller, :kill)
+    :erlang.trace_pattern({:ets, :update_counter, 3}, false, [])
+    {caller, changing}
+  end
+
   test "updates of many processes at a time are all made, and no access between them is lost", %{ref: ref, now: now} do
     resource = StoreCase.resource()
     {:ok, id} = ETS.save(ref, resource, nil)
