@@ -93,7 +93,7 @@ defmodule McpServer.HttpAuthSecretsTest do
     crash(Issuer.url(issuer))
     Process.exit(:ets.lookup_element(McpServer.Http.Sessions, session.id, 2), :kill)
     Issuer.fail(issuer)
-    assert ask.(bogus, "works") == 401
+    assert ask.(bogus, "works") == 503
 
     said = HttpSecretsLog.said(table)
     assert Enum.any?(said, &(&1 =~ "cannot be fetched"))

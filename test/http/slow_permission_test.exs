@@ -19,7 +19,7 @@ defmodule McpServer.HttpSlowPermissionTest do
   @tag McpServer.Installed.tags(:epmd)
   test "is its own if the session is on another node" do
     Epmd.start()
-    vm = fn name -> HttpVm.start(lazy: true, name: name, router: SlowRouter, serve: [http: [stream_after: 1]]) end
+    vm = fn name -> HttpVm.start(lazy: true, name: name, serve: [router: SlowRouter, http: [stream_after: 1]]) end
     [home, front] = Enum.map(["home", "front"], vm)
     HttpVm.connect(home, front)
     session = %{HttpSession.open(home.server) | server: front.server}
@@ -35,8 +35,21 @@ defmodule McpServer.HttpSlowPermissionTest do
       assert status == 200 or status == 400
       assert is_binary(body)
     end
+  end
 
-    # The handler takes as long as the check. From its beginning on the answer comes in a stream.
-    assert {%{status: 200, body: :stream}, [%{"result" => %{"content" => [%{"text" => "done"}]}}]} = call.("allowed")
+  on_both "is not waited for any longer when the handler begins", %{kind: kind} do
+    server = HttpServers.start(kind, router: SlowRouter, http: [stream_after: 1])
+    session = HttpSession.open(server)
+
+    for {id, start} <- [
+          {1, &HttpClient.start(server, modern_call("allowed", &1, id: &2))},
+          {2, &HttpSession.start(session, legacy_call("allowed", &1, id: &2))}
+        ] do
+      peer = start.(HttpScript.arguments(id), id)
+      {call, _conn} = HttpScript.performing(id)
+      assert %{status: 200, body: :stream} = HttpPeer.response(peer)
+      HttpScript.tell(call, {:answer, "done"})
+      assert %{"result" => %{"content" => [%{"text" => "done"}]}} = HttpClient.message(peer)
+    end
   end
 end

@@ -50,7 +50,7 @@ defmodule McpServer.HttpVm do
     call(vm, Logger, :configure, [[level: :none]])
     kind = options[:kind] || :listener
     if kind == :plug, do: load_plug(vm)
-    serve = Keyword.put(options[:serve] || [], :router, options[:router] || McpServer.HttpRouter)
+    serve = Keyword.put_new(options[:serve] || [], :router, McpServer.HttpRouter)
     port = call(vm, __MODULE__, :serve, [kind, serve])
     os_pid = to_string(call(vm, :os, :getpid, []))
     %{vm | server: %HttpServers{kind: kind, port: port}, os_pid: os_pid}

@@ -6,7 +6,11 @@ defmodule McpServer.SlowRouter do
   alias McpServer.SlowRouter.Handlers
 
   tool "refused", "For nobody", Handlers, :run, authorize: {Handlers, :never?}, listed: :always
-  tool "allowed", "For all", Handlers, :run, authorize: {Handlers, :always?}
+
+  tool "allowed", "For all", McpServer.HttpRouter.Handlers, :perform,
+    authorize: {Handlers, :always?},
+    input_schema: %{"type" => "object"}
+
   tool "hidden", "For nobody", Handlers, :run, visible: {Handlers, :never?}
 end
 
@@ -14,18 +18,13 @@ defmodule McpServer.SlowRouter.Handlers do
   @moduledoc false
   use McpServer.Controller
 
-  @ms 50
-
   def never?(_conn), do: slowly(false)
   def always?(_conn), do: slowly(true)
 
-  def run(_conn, _arguments) do
-    Process.sleep(@ms)
-    {:ok, "done"}
-  end
+  def run(_conn, _arguments), do: {:ok, "done"}
 
   defp slowly(answer) do
-    Process.sleep(@ms)
+    Process.sleep(50)
     answer
   end
 end
