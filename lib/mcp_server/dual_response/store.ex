@@ -52,8 +52,8 @@ defmodule McpServer.DualResponse.Store do
 
   @doc """
   Whether no change goes on for more than a moment when the process that calls the store is killed, as in a table of the
-  node's memory. A change
-  of a database, of another process or of another node may go on. Optional; the default is `false`.
+  node's memory. A change of a database, of another process or of another node may go on. Optional; the default is
+  `false`.
   """
   @callback ends_with_caller?(ref) :: boolean
 
