@@ -430,9 +430,24 @@ defmodule McpServer.HttpServer.Socket do
   defp send_all(%{gone?: true} = sink, _bytes), do: {:closed, sink}
 
   defp send_all(sink, bytes) do
-    if IO.iodata_length(bytes) <= @not_awaited,
-      do: sent(sink, send_now(sink, bytes)),
-      else: sent(sink, send_pieces(sink, :erlang.iolist_to_iovec(bytes), IO.iodata_length(bytes)))
+    length = IO.iodata_length(bytes)
+
+    cond do
+      length <= @not_awaited -> sent(sink, send_now(sink, bytes))
+      length <= @sent_at_once and sink.transport == :tcp -> sent(sink, send_whole(sink, bytes))
+      true -> sent(sink, send_pieces(sink, :erlang.iolist_to_iovec(bytes), length))
+    end
+  end
+
+  # The operating system usually takes all at once. What it has not taken makes the next piece wait, also an empty one.
+  defp send_whole(%{socket: socket} = sink, bytes) do
+    with :ok <- send_now(sink, bytes),
+         {:queue_size, waiting} when waiting > 0 <- :erlang.port_info(socket, :queue_size) do
+      send_now(sink, [])
+    else
+      {:error, _reason} = error -> error
+      _all_taken_or_closed -> :ok
+    end
   end
 
   # Nothing is copied: what many answers contain, such as a list, is in memory once. The driver takes a piece of any size
