@@ -11,8 +11,8 @@ defmodule McpServer.Call.Trace do
   @key :mcp_trace
   @context :mcp_trace_context
   @max_id_bytes 200
-  # How many characters of the hash of a session's id are logged.
-  @session_digits 12
+  # How many bytes of the hash of a session's id are logged.
+  @session_bytes 6
   # How long a process may take to give its Logger metadata: milliseconds.
   @patience_ms 100
 
@@ -108,7 +108,7 @@ defmodule McpServer.Call.Trace do
 
   # Whoever knows the id of a session may be able to use it.
   defp session(id) do
-    :crypto.hash(:sha256, id) |> Base.encode16(case: :lower) |> binary_part(0, @session_digits)
+    :crypto.hash(:sha256, id) |> binary_part(0, @session_bytes) |> Base.encode16(case: :lower)
   end
 
   @doc "Adds Logger metadata to the calling process, which has just started."
