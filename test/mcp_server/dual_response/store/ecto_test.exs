@@ -92,7 +92,8 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       lock.("COMMIT")
       running = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid()"
       kept = "SELECT count(*) FROM mcp_dual_responses WHERE server = $1::text"
-      eventually(fn -> ask(running, []) == [[0]] and ask(kept, [to_string(server)]) in [[[1]], [[2]]] end)
+      # Several that make room at once may each delete the other's.
+      eventually(fn -> ask(running, []) == [[0]] and hd(hd(ask(kept, [to_string(server)]))) <= 2 end)
     end
 
     defp eventually(holds?, left \\ 1_200) do
