@@ -28,7 +28,7 @@ defmodule McpServer.DualResponse.Router do
   | `uri:` | `"resource://{id}"` | the template of the server's URIs; `id` is its only variable |
   | `name:`, `title:`, `description:` | `"dual_response"`, … | the description of the template for clients |
 
-  The server's `bind:` decides who may read a resource.
+  The server's `bind:` decides who may read a resource. A router that includes this one has the same server.
   """
   defmacro dual_responses(server, options \\ []) do
     quote do
@@ -53,7 +53,8 @@ defmodule McpServer.DualResponse.Router do
 
     check_uri!(options.uri, place)
 
-    ResourceDefinition.open!(module, options.name, options.uri, [], "", place)
+    # `arguments: :atoms` of the router is for its own handlers.
+    ResourceDefinition.open!(module, options.name, options.uri, [arguments: :strings], "", place)
     for {statement, value} <- statements(options), do: ResourceDefinition.put!(module, statement, value, place)
     ResourceDefinition.put_handler!(module, :read, Reading, :read, place)
     ResourceDefinition.close!(module)

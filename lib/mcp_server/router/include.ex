@@ -37,7 +37,26 @@ defmodule McpServer.Router.Include do
         {struct, entry} <- Enum.zip(other.__mcp__(structs), Tuple.to_list(other.__mcp__(entries))),
         do: declare!(kind, label, struct, entry, included)
 
-    :ok
+    overflow!(router, other.__mcp__(:overflow), what, place)
+  end
+
+  # Its tools and its links need the place for larger results. A router has one.
+  defp overflow!(_router, nil, _what, _place), do: :ok
+
+  defp overflow!(router, implementation, what, place) do
+    case Scope.declared(router, :overflow) do
+      [] ->
+        Scope.declare(router, :overflow, %{implementation: implementation, place: place})
+
+      [%{implementation: ^implementation}] ->
+        :ok
+
+      [%{place: earlier}] ->
+        Refusal.refuse!(
+          place,
+          "#{what}: its `dual_responses` name another server than those at #{Refusal.format(earlier)}. Use one for both"
+        )
+    end
   end
 
   defp check_router!(other, what, place) do

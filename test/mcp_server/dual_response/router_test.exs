@@ -48,6 +48,17 @@ defmodule McpServer.DualResponse.RouterTest do
     tool "unwritable", "Finds rows", Handlers, :unwritable
   end
 
+  defmodule Atoms do
+    use McpServer.Router, arguments: :atoms
+    dual_responses McpServer.DualResponse.RouterTest.Results
+    tool "search", "Finds rows", Handlers, :search
+  end
+
+  defmodule Outer do
+    use McpServer.Router
+    include MCP
+  end
+
   use McpServer.Test, router: MCP
 
   setup context do
@@ -121,6 +132,18 @@ defmodule McpServer.DualResponse.RouterTest do
       assert body["expires_at"] =~ ~r/Z\z/
       "resource://" <> id = resource["uri"]
       assert DualResponse.get_resource(@server, id).access_count == 1
+    end
+
+    # Earlier, a link of the first could not be read because of its arguments, and one of the second because of the server.
+    test "is the same with `arguments: :atoms`, and in a router that includes this one" do
+      for router <- [Atoms, Outer] do
+        {:ok, %{"structuredContent" => content}} = McpServer.Test.call_tool(router, "search", %{})
+
+        assert {:ok, %{"contents" => [%{"text" => text}]}} =
+                 McpServer.Test.read_resource(router, content["resource"]["uri"])
+
+        assert %{"total_count" => 300, "returned_count" => 100} = JSON.decode!(text)
+      end
     end
 
     for {revision, code} <- [{"2024-11-05", -32_002}, {"2025-11-25", -32_002}, {"2026-07-28", -32_602}] do
@@ -243,6 +266,9 @@ defmodule McpServer.DualResponse.RouterTest do
            ~s(dual_responses Some.Results, uri: "rows://{tenant}/{id}")},
           {"with an unknown option", 3, ~r/dual_responses has no option url, did you mean uri\?/,
            ~s(dual_responses Some.Results, url: "rows://{id}")},
+          {"of a router that is included beside another one", 4,
+           ~r/include .*MCP: its `dual_responses` name another server than those at router.ex:3. Use one for both/,
+           ~s(dual_responses Some.Results, name: "own", uri: "own://{id}"\ninclude McpServer.DualResponse.RouterTest.MCP)},
           {"whose template's name is taken", 6, ~r/is already defined, at router.ex:3/,
            ~s(resource "dual_response", "x://y" do\nread McpServer.Handlers, :read\nend\ndual_responses Some.Results)}
         ] do
