@@ -63,7 +63,8 @@ defmodule McpServer.Test do
     {router, defaults} = Keyword.pop!(options, :router)
 
     quote do
-      import McpServer.Test, only: [assert_content: 2, assert_tool_error: 1, assert_tool_error: 2, subscribe: 2]
+      import McpServer.Test,
+        only: [assert_content: 2, assert_tool_error: 1, assert_tool_error: 2, disconnect: 1, subscribe: 2]
 
       @mcp_test_defaults unquote(defaults)
 

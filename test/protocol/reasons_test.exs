@@ -132,6 +132,9 @@ defmodule McpServer.Protocol.ReasonsTest do
             {exception(Ecto.Query.CastError), "Invalid value"},
             {exception(Ecto.CastError), "Invalid value"},
             {exception(DBConnection.EncodeError), "Invalid value"},
+            # A decimal that PostgreSQL has rounded beyond its column.
+            {exception(Postgrex.Error, postgres: %{pg_code: "22003", code: :numeric_value_out_of_range}),
+             "Invalid value"},
             {exception(Ecto.StaleEntryError), "Conflict"},
             {%Refused{message: "secret"}, "Invalid value"},
             {%Refused{message: "secret", plug_status: 418}, "Refused (status 418)"}

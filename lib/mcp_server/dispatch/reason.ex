@@ -20,6 +20,10 @@ defmodule McpServer.Dispatch.Reason do
     Ecto.StaleEntryError => 409
   }
 
+  # SQLSTATEs of class 22, with which PostgreSQL itself says that a column cannot hold a value: too long, out of range, no
+  # date, no encoded text, no text of the type. A decimal may get out of range when it is rounded.
+  @misfits ~w(22001 22003 22007 22008 22021 22P02)
+
   @phrases %{
     400 => "Invalid value",
     401 => "Unauthorized",
@@ -135,6 +139,8 @@ defmodule McpServer.Dispatch.Reason do
   # A URI is a client's data.
   defp entry(%{kind: kind, name: name}) when kind in [:tool, :prompt], do: " #{inspect(name)}"
   defp entry(_request), do: ""
+
+  defp status(%{postgres: %{pg_code: code}}) when code in @misfits, do: 400
 
   defp status(%module{} = exception) do
     with 500 <- by_plug(exception), do: Map.get(@statuses, module, 500)
