@@ -168,7 +168,8 @@ defmodule McpServer.Router do
   those of the tool or the prompt, or the variables of the resource's URI. For a completion they are the values filled
   in so far. The function of a resource reads the URI with `McpServer.Conn.get_private(conn, :uri)`.
 
-  URIs are compared in their normal form (RFC 3986, section 6.2.2): `file:///%70age%2f1` is `file:///page%2F1`. Functions
+  URIs are compared with their percent-encoding in its normal form (RFC 3986, sections 6.2.2.1 and 6.2.2.2):
+  `file:///%70age%2f1` is `file:///page%2F1`. The case of letters counts, also in the scheme and the host. Functions
   of `authorize:` and `visible:` and plugs get this form. Answers and notifications have the text of the client. In
   `{+path}`, `%2F` and other triplets of reserved characters stay as they are, because `a%2Fb` is not `a/b`; in `{name}`
   they are decoded. Values with a segment `.` or `..` match no template.
