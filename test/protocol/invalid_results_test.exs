@@ -46,6 +46,12 @@ defmodule McpServer.Protocol.InvalidResultsTest do
 
     for {returned, form} <- [{~D[2020-01-01], "#Date<...>"}, {{:ok, ~D[2020-01-01]}, "{:ok, #Date<...>}"}],
         do: assert(said(&call_tool("run", %{}, &1), returned) == "#{@run} returned #{form}. #{@tool}#{into}")
+
+    # In a map it could not be written either.
+    fields =
+      " Put its fields into a map, such as {:ok, Map.take(value, [:id])}, or derive McpServer.JSON.Encoder or implement McpServer.Tool.Result for URI."
+
+    assert said(&call_tool("run", %{}, &1), %URI{}) == "#{@run} returned #URI<...>. #{@tool}#{fields}"
   end
 
   test "a prompt, a resource and a completion, with the :ok around what they return" do

@@ -3,7 +3,7 @@ defmodule McpServer.Dispatch.InvalidResult do
   # The log text for a result that cannot be sent: the function or the plug that made it, its outline and the allowed
   # results.
 
-  alias McpServer.{Catalog, InputRequired, Outline, Request}
+  alias McpServer.{Catalog, InputRequired, JSON, Outline, Request}
   alias McpServer.Dispatch.{Around, Failure, Handler}
   alias McpServer.JSON.EncodeError
   alias McpServer.Tool.{CallResult, Result}
@@ -34,9 +34,13 @@ defmodule McpServer.Dispatch.InvalidResult do
 
   defp of_struct(request, {:ok, value}), do: of_struct(request, value)
 
-  defp of_struct(%{kind: :tool}, %module{}) do
-    " Put a struct into a map, such as {:ok, %{found: value}}, or derive McpServer.JSON.Encoder or implement " <>
-      "McpServer.Tool.Result for #{inspect(module)}."
+  defp of_struct(%{kind: :tool}, %module{} = struct) do
+    map =
+      if match?({:ok, _text}, JSON.encode(struct)),
+        do: "Put a struct into a map, such as {:ok, %{found: value}}",
+        else: "Put its fields into a map, such as {:ok, Map.take(value, [:id])}"
+
+    " #{map}, or derive McpServer.JSON.Encoder or implement McpServer.Tool.Result for #{inspect(module)}."
   end
 
   defp of_struct(_request, _value), do: ""
