@@ -23,8 +23,8 @@ defmodule McpServer.Http.Exchange do
   answer, or the end of a stream that has begun. A stream is cut if its contents do not show that something is missing.
   A stream that answers requests ends with the answer as an event: without it, clients would wait for theirs.
   `:elsewhere` continues a request whose session the owner no longer has. With `:mailbox` the request waits in that of
-  its owner, or on the owner's node, and counts for its client until the owner takes it from there. `:drain` is when the response ends if this node
-  drains, because an owner on another node does not drain with it.
+  its owner, or on the owner's node, and counts for its client until the owner takes it from there. `:drain` is when the
+  response ends if this node drains, because an owner on another node does not drain with it.
   """
   @type terms :: %{
           required(:client) => Client.t() | :none,
