@@ -66,6 +66,13 @@ defmodule McpServer.Protocol.ReasonsTest do
       end
     end
 
+    # Earlier, the tool's arguments were said to be invalid.
+    test "of a row that cannot be deleted says so" do
+      changeset = %{changeset(visits: {"are still associated with this entry", []}) | action: :delete}
+      words = words(call_tool("run", %{}, returning({:error, changeset})))
+      assert words == "It cannot be deleted:\n- /visits: are still associated with this entry"
+    end
+
     test "is an error of a prompt, a resource and a completion" do
       options = returning({:error, changeset(name: {"is reserved", []})})
 

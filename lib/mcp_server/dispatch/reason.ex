@@ -57,7 +57,7 @@ defmodule McpServer.Dispatch.Reason do
   def text(request, %{__struct__: Ecto.Changeset} = changeset) do
     case problems(changeset, "") do
       [] -> nil
-      problems -> head(request) <> Enum.map_join(problems, "\n", &("- " <> &1))
+      problems -> head(request, changeset) <> Enum.map_join(problems, "\n", &("- " <> &1))
     end
   end
 
@@ -69,9 +69,11 @@ defmodule McpServer.Dispatch.Reason do
 
   def text(_request, _reason), do: nil
 
+  # No argument is wrong: what the row belongs to forbids it.
+  defp head(_request, %{action: :delete}), do: "It cannot be deleted:\n"
   # The words for invalid arguments, which a model knows how to act on.
-  defp head(%{kind: :tool, name: name}), do: "Invalid arguments for tool '#{name}':\n"
-  defp head(_request), do: "Invalid values:\n"
+  defp head(%{kind: :tool, name: name}, _changeset), do: "Invalid arguments for tool '#{name}':\n"
+  defp head(_request, _changeset), do: "Invalid values:\n"
 
   defp problems(%{errors: errors, changes: changes}, path) do
     own = for {field, {message, details}} <- Enum.reverse(errors), do: "#{path}/#{field}: #{filled(message, details)}"
