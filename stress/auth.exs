@@ -69,7 +69,8 @@ defmodule Stress.Auth do
 
     clients =
       for token <- all do
-        request = %{request_path: "/mcp", query_string: "", req_headers: [{"authorization", "Bearer " <> token}]}
+        headers = [{"authorization", "Bearer " <> token}]
+        request = %{request_path: "/mcp", query_string: "", req_headers: headers, remote_ip: {127, 0, 0, 1}}
 
         spawn_link(fn ->
           receive(do: (:go -> send(parent, {:verdict, verdict(Verification.identify(plan, request))})))
