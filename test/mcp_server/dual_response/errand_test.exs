@@ -4,6 +4,7 @@ defmodule McpServer.DualResponse.ErrandTest do
   use ExUnit.Case, async: true
 
   import McpServer.DualResponses, except: [rows: 1]
+  import McpServer.HttpCase, only: [eventually: 1]
   import McpServer.HttpRequests, only: [as: 2, modern_call: 2]
 
   alias McpServer.{DualResponse, HttpPeer, HttpServers, RestServers}
@@ -155,7 +156,7 @@ defmodule McpServer.DualResponse.ErrandTest do
   def subject(request), do: with({:ok, name} <- principal(request), do: %{subject: name})
 
   # Those that make room at once may delete one more than they have to.
-  defp within_share(count), do: eventually(fn -> count.() <= 2 end, true)
+  defp within_share(count), do: eventually(fn -> count.() <= 2 end)
 
   # Sends the request, and leaves when `until` has returned.
   defp leave(http, request, until) do
@@ -188,15 +189,6 @@ defmodule McpServer.DualResponse.ErrandTest do
     {:ok, %{store: store, ref: ref}} = DualResponse.settings(results)
     {:ok, size} = store.size(ref)
     size.resources
-  end
-
-  defp eventually(read, value, left \\ 1_500) do
-    if read.() != value and left > 0 do
-      Process.sleep(20)
-      eventually(read, value, left - 1)
-    else
-      assert read.() == value
-    end
   end
 
   describe "results that are saved after their client has left" do
@@ -264,9 +256,9 @@ defmodule McpServer.DualResponse.ErrandTest do
       bobs = held()
       Process.exit(next, :kill)
       let_go([bobs])
-      eventually(fn -> resources(results) end, 1)
+      eventually(fn -> resources(results) == 1 end)
       let_go(saves)
-      eventually(fn -> resources(results) end, @share + 1)
+      eventually(fn -> resources(results) == @share + 1 end)
     end
   end
 
@@ -281,9 +273,9 @@ defmodule McpServer.DualResponse.ErrandTest do
     assert answer(http, fetch.(@eve, id)) == :not_counted
     other = leave(http, fetch.(@bob, bobs), &held/0)
     let_go([other | accesses])
-    eventually(fn -> DualResponse.get_resource(results, id, %{subject: @eve}).access_count end, @share)
+    eventually(fn -> DualResponse.get_resource(results, id, %{subject: @eve}).access_count == @share end)
     # Its places are given back.
-    eventually(fn -> answer(http, fetch.(@eve, id)) end, :counted)
+    eventually(fn -> answer(http, fetch.(@eve, id)) == :counted end)
   end
 
   # Sends a request, and lets its access go if it is counted.

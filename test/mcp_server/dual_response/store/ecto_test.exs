@@ -9,6 +9,8 @@ defmodule McpServer.DualResponse.Store.EctoTest do
 
   use McpServer.DualResponse.StoreCase, store: {McpServer.DualResponse.Store.Ecto, repo: McpServer.PostgresRepo}
 
+  import McpServer.HttpCase, only: [eventually: 1]
+
   alias McpServer.{DualResponse, Postgres, PostgresRepo}
   alias McpServer.DualResponse.{Error, Store}
   alias McpServer.DualResponse.Store.Ecto.{Migration, Term}
@@ -94,14 +96,6 @@ defmodule McpServer.DualResponse.Store.EctoTest do
       kept = "SELECT count(*) FROM mcp_dual_responses WHERE server = $1::text"
       # Several that make room at once may each delete the other's.
       eventually(fn -> ask(running, []) == [[0]] and hd(hd(ask(kept, [to_string(server)]))) <= 2 end)
-    end
-
-    defp eventually(holds?, left \\ 1_200) do
-      unless holds?.() do
-        assert left > 0, "it did not happen"
-        Process.sleep(25)
-        eventually(holds?, left - 1)
-      end
     end
 
     test "cleaning up skips what another node has locked, and waits for nobody",

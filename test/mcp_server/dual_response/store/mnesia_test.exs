@@ -8,6 +8,8 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
 
   use McpServer.DualResponse.StoreCase, store: McpServer.DualResponse.Store.Mnesia
 
+  import McpServer.HttpCase, only: [eventually: 1]
+
   alias McpServer.DualResponse
   alias McpServer.DualResponse.{Error, Store}
   alias McpServer.DualResponse.Store.Mnesia.Records
@@ -193,12 +195,4 @@ defmodule McpServer.DualResponse.Store.MnesiaTest do
   end
 
   defp kept(server), do: Records.size(server).resources
-
-  defp eventually(holds?, left \\ 1_200) do
-    unless holds?.() do
-      assert left > 0, "it did not come back"
-      Process.sleep(25)
-      eventually(holds?, left - 1)
-    end
-  end
 end
