@@ -105,12 +105,19 @@ defmodule McpServer.Tasks do
   def fetch(owner, id, client) do
     with {:ok, %Entry{outcome: outcome, size: size} = entry} when outcome != nil <- get(owner, id),
          :ok <- Server.begin_read(client, size),
-         {:ok, pieces} <- pieces(owner, id, size, 0) do
-      {:ok, Entry.whole(%{entry | stored: IO.iodata_to_binary(pieces)})}
+         {:ok, stored} <- outcome(owner, id, size) do
+      {:ok, Entry.whole(%{entry | stored: stored})}
     end
   end
 
   # From another node piece by piece, so that no more than one is on its way when the client leaves.
+  defp outcome(owner, id, size) do
+    case stored(owner, id) do
+      {:ok, %Entry{stored: stored}} -> {:ok, stored}
+      :not_found -> with({:ok, pieces} <- pieces(owner, id, size, 0), do: {:ok, IO.iodata_to_binary(pieces)})
+    end
+  end
+
   defp pieces(_owner, _id, size, offset) when offset >= size, do: {:ok, []}
 
   defp pieces(owner, id, size, offset) do
