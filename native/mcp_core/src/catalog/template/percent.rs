@@ -91,16 +91,7 @@ pub(super) fn encode(out: &mut String, text: &str, allow: Allow) {
 
 /// Decodes every triplet once. `None` if a `%` starts no triplet, or the bytes are not UTF-8.
 pub(super) fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find('%') {
-        let (before, from) = rest.split_at(at);
-        bytes.extend_from_slice(before.as_bytes());
-        bytes.push(triplet(from)?);
-        rest = from.get(3..)?;
-    }
-    bytes.extend_from_slice(rest.as_bytes());
-    String::from_utf8(bytes).ok()
+    decode_unless(text, |_, _| false)
 }
 
 /// Decodes the value of `{+name}` or `{#name}`: every triplet that the expansion would encode again.
@@ -108,6 +99,14 @@ pub(super) fn decode(text: &str) -> Option<String> {
 /// It never encodes a reserved character and copies what looks like a triplet (RFC 6570, section
 /// 3.2.3). So `%2F` is another value than `/`, and `%252F` another than `%2F`: both stay.
 pub(super) fn decode_reserved(text: &str) -> Option<String> {
+    decode_unless(text, |byte, after| {
+        let mut digits = after.bytes().take_while(u8::is_ascii_hexdigit);
+        is_reserved(char::from(byte)) || (byte == b'%' && digits.nth(1).is_some())
+    })
+}
+
+/// Decodes the triplets that do not stay, which their byte and the text after them decide.
+fn decode_unless(text: &str, stays: impl Fn(u8, &str) -> bool) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('%') {
@@ -115,15 +114,7 @@ pub(super) fn decode_reserved(text: &str) -> Option<String> {
         bytes.extend_from_slice(before.as_bytes());
         let byte = triplet(from)?;
         let (whole, after) = from.split_at_checked(3)?;
-        let starts_triplet = || {
-            after
-                .bytes()
-                .take_while(u8::is_ascii_hexdigit)
-                .take(2)
-                .count()
-                == 2
-        };
-        if is_reserved(char::from(byte)) || (byte == b'%' && starts_triplet()) {
+        if stays(byte, after) {
             bytes.extend_from_slice(whole.as_bytes());
         } else {
             bytes.push(byte);
