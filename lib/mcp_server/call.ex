@@ -21,9 +21,9 @@ defmodule McpServer.Call do
 
   @typedoc """
   `:pid` identifies the call at its connection, whichever process sends for it. `:awaiting` is the process that opens no
-  stream until the handler begins, because the answer may be a refusal with a status. `:log_level` is the request's level. It
-  is `nil` in the session era, where the connection decides. `:tool_shares` are the parts of other limits that one tool
-  may take.
+  stream until the handler begins, because the answer may be a refusal with a status. `:log_level` is the request's level.
+  It is `nil` in the session era, where the connection decides. `:tool_shares` are the parts of other limits that one
+  tool may take.
   """
   @type t :: %__MODULE__{
           connection: pid(),

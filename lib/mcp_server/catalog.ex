@@ -268,8 +268,14 @@ defmodule McpServer.Catalog do
     check_router!(router)
     usage = Server.usage(router)
     run_time = %{"runTimeTools" => usage != :none, "runTimeTasks" => usage == :with_tasks}
-    access = %{"rules" => rules, "public" => Rules.public(router), "context" => context?(router)}
-    access = Map.put(access, "guards", Rules.guards(router))
+
+    access = %{
+      "rules" => rules,
+      "guards" => Rules.guards(router),
+      "public" => Rules.public(router),
+      "context" => context?(router)
+    }
+
     declared = router |> declared() |> Map.merge(access) |> Map.merge(run_time)
 
     with {:error, error} <- JSON.encode(declared), do: {:error, fault(error, router)}

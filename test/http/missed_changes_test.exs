@@ -49,7 +49,7 @@ defmodule McpServer.HttpMissedChangesTest do
     tool "echo", "Gives the text back", McpServer.Handlers, :echo
   end
 
-  # Earlier, the session ended, and its client was told that there is none.
+  # Earlier, the session ended, and its client got 404.
   test "a session opens while the process that tells other nodes is late" do
     :sys.suspend(Changes.Hub)
     on_exit(fn -> :sys.resume(Changes.Hub) end)

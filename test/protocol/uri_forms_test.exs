@@ -125,7 +125,7 @@ defmodule McpServer.Protocol.UriFormsTest do
   test "a session hears of the URI that it has subscribed to, in its own form" do
     client = connect(as("eve", "2025-11-25"))
     assert %{"result" => %{}} = subscription(client, "subscribe", "file:///%61%2fb")
-    # A repeated one is none, whatever its form.
+    # Repeating a subscription adds nothing, whatever the form of the URI.
     assert %{"result" => %{}} = subscription(client, "subscribe", "file:///a%2Fb")
 
     for uri <- ["file:///a%2Fb", "file:///%61%2fb", "file:///%61%2Fb"],

@@ -99,13 +99,13 @@ defmodule McpServer.Auth.Issuer do
   @doc false
   def start_link({source, name}), do: GenServer.start_link(__MODULE__, source, name: name)
 
-  # `fetched_at` is the start of the last fetch. After a failure no fetch begins before `retry_at`. `digest` identifies
-  # the keys in the table, `nil` if they are of an earlier process.
   # A tenant may lose its row while its request is on the way to this process. The row goes before the process is ended, so
   # one that starts later finds none.
   @impl true
   def init(source), do: if(Tenants.wanted?(source), do: begin(source), else: :ignore)
 
+  # `fetched_at` is the start of the last fetch. After a failure no fetch begins before `retry_at`. `digest` identifies
+  # the keys in the table, `nil` if they are of an earlier process.
   defp begin(source) do
     # The fetch is linked, so that it ends with this process.
     Process.flag(:trap_exit, true)

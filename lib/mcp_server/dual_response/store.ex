@@ -6,8 +6,8 @@ defmodule McpServer.DualResponse.Store do
   fetch. What changes something runs in a process of its own, with the `$callers` of the caller: a client can leave at
   any time, and the process that serves it is killed. The change is then finished, and counts for the client. A store
   whose changes end with their process says so (`c:ends_with_caller?/1`), and is called in the process that creates or
-  fetches. Only `c:init/1` and `c:close/1` run in the server's process. An exception or `{:error, reason}` of a callback becomes a
-  `:storage_error`; the reason is only logged.
+  fetches. Only `c:init/1` and `c:close/1` run in the server's process. An exception or `{:error, reason}` of a callback
+  becomes a `:storage_error`; the reason is only logged.
 
   `McpServer.DualResponse.StoreCase` is the test suite that every store must pass.
 

@@ -171,7 +171,7 @@ defmodule McpServer.Protocol.HTTP do
   @type asked :: Request.id() | [Request.id(), ...] | nil
 
   @doc "The ids of the requests in a message."
-  @spec asked(Protocol.outcome()) :: asked()
+  @spec asked(outcome()) :: asked()
   def asked({:request, request}), do: request.id
   def asked({:batch, outcomes}), do: with([] <- for({:request, request} <- outcomes, do: request.id), do: nil)
   def asked(_no_request), do: nil

@@ -161,8 +161,8 @@ fn check_pair(earlier: &Known<'_>, later: &Known<'_>, found: &mut Findings) {
     }
 }
 
-/// Finds guards of the two that the other template bypasses. An exception inside of a guarded template
-/// is none: its URIs are meant to be open.
+/// Finds guards of the two that the other template bypasses. An open template inside of a guarded one
+/// bypasses nothing: its URIs are meant to be open.
 fn check_guards(earlier: &Known<'_>, later: &Known<'_>, uri: &str, found: &mut Findings) -> bool {
     let mut is_found = false;
     for (own, other) in [(later, earlier), (earlier, later)] {
